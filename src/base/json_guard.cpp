@@ -21,7 +21,8 @@ nlohmann::json parse_json(std::string_view text, std::string_view subject, Dupli
     if (event == json::parse_event_t::object_start) keys.emplace_back();
     if (event == json::parse_event_t::object_end) keys.pop_back();
     if (event == json::parse_event_t::key && !keys.back().insert(parsed.get<std::string>()).second)
-      throw Error(ErrorKind::integrity, std::string(subject) + ": key " + in_quotes(parsed.get<std::string>()) +
+      throw Error(ErrorKind::integrity, std::string(subject) + ": key " +
+                                            in_quotes(parsed.get<std::string>()) +
                                             " stands twice in one object");
     return true;
   };

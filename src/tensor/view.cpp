@@ -155,14 +155,11 @@ std::string to_string(const View& view, std::size_t stored_rank) {
 
 Sizes shape_of(const View& view, const Sizes& stored) { return strided(view, stored).sizes; }
 
-View narrowed(View inner, const Sizes& stored, int axis, std::int64_t begin, std::int64_t end) {
-  const Sizes before = shape_of(inner, stored);
+View narrowed(View inner, int axis, std::int64_t begin, std::int64_t end) {
   const int stored_axis =
       inner.permutation.empty() ? axis : inner.permutation[static_cast<std::size_t>(axis)];
   const auto at = std::find_if(inner.ranges.begin(), inner.ranges.end(),
                                [&](const AxisRange& r) { return r.axis == stored_axis; });
-  if (begin < 0 || end < begin || end > before.at(static_cast<std::size_t>(axis)))
-    throw Error(ErrorKind::internal, "narrowed: range outside of shape " + to_string(before));
   if (at == inner.ranges.end())
     inner.ranges.push_back({stored_axis, begin, end});
   else
@@ -170,8 +167,7 @@ View narrowed(View inner, const Sizes& stored, int axis, std::int64_t begin, std
   return inner;
 }
 
-View transposed(View inner, const Sizes& stored) {
-  const std::size_t rank = shape_of(inner, stored).size();
+View transposed(View inner, std::size_t rank) {
   if (rank < 2) throw Error(ErrorKind::internal, "transposed: fewer than two axes");
   if (inner.permutation.empty()) inner.permutation = identity(rank);
   std::swap(inner.permutation[rank - 1], inner.permutation[rank - 2]);

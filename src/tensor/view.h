@@ -37,10 +37,10 @@ std::string to_string(const View& view, std::size_t stored_rank);
 // The view's shape over a tensor of `stored` sizes; throws Error{integrity} where they do not fit.
 Sizes shape_of(const View& view, const Sizes& stored);
 
-// The composition "first `inner`, then these": a range along an output axis, or a transposition of the last
-// two.
-View narrowed(View inner, const Sizes& stored, int axis, std::int64_t begin, std::int64_t end);
-View transposed(View inner, const Sizes& stored);
+// The composition "first `inner`, then this": a range along an output axis, or the last two of `rank` axes
+// swapped.
+View narrowed(View inner, int axis, std::int64_t begin, std::int64_t end);
+View transposed(View inner, std::size_t rank);
 
 // Elements [begin, end) of the view's outermost axis, row-major and converted to `dtype`, into `out`; so a
 // caller can stream any tensor through a small buffer. A rank-0 view has one such row.
