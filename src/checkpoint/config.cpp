@@ -49,6 +49,11 @@ Config Config::parse(std::string_view text, std::string subject) {
 
 bool Config::has(std::string_view field) const { return find(json_->root, field) != nullptr; }
 
+bool Config::is_null(std::string_view field) const {
+  const auto at = json_->root.find(field);
+  return at != json_->root.end() && at->is_null();
+}
+
 std::int64_t Config::integer(std::string_view field) const {
   if (!has(field)) throw Error(ErrorKind::integrity, subject_ + ": has no field " + in_quotes(field));
   return integer(field, 0);

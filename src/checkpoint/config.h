@@ -18,6 +18,7 @@ class Config {
   static Config parse(std::string_view json, std::string subject);
 
   bool has(std::string_view field) const;
+  bool is_null(std::string_view field) const;  // said to be nothing, where absence would mean the default
   std::int64_t integer(std::string_view field) const;
   std::int64_t integer(std::string_view field, std::int64_t fallback) const;
   std::int64_t positive(std::string_view field, std::int64_t fallback) const;  // also refuses what is below 1

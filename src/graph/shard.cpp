@@ -31,7 +31,7 @@ class Sharder {
         std::visit([&](const auto& op) { follow(op); }, node().op);
       } catch (const Error& error) {
         throw Error(ErrorKind::usage, "tensor parallel over " + std::to_string(ranks_) + ": " + node().path +
-                                          ": " + std::string(name_of(node().op)) + ": " + error.what());
+                                          ": " + error.what());
       }
     }
     for (const Value v : graph_.inputs) out_.inputs.push_back(local(v));

@@ -1,0 +1,64 @@
+// BERT (Devlin et al. 2019): post-norm encoder, learned positions, token types, pooler on the first token.
+#include "arch/blocks.h"
+
+namespace hf {
+namespace {
+
+Value pooled(Builder base, Value x) {
+  Builder b = base.in("pooler");
+  const Value first = b.select(x, 1, 0);
+  return b.tanh(b.linear(first, "dense", b.dim(x, -1)));
+}
+
+Value masked_logits(Builder b, Value x, const Config& config, const EncoderSizes& sizes,
+                    const Builder& base) {
+  const Builder head = b.in("cls.predictions");
+  Builder transform = head.in("transform");
+  Value y = activation(transform, transform.linear(x, "dense", sizes.hidden), sizes.activation);
+  y = transform.layer_norm(y, "LayerNorm", sizes.epsilon);
+  return vocabulary_logits(head, y, config,
+                           {base.name("embeddings.word_embeddings.weight"), head.name("decoder.weight"),
+                            head.name("bias"), head.name("decoder.bias")});
+}
+
+Value next_sentence_logits(Builder b, Value pooled) {
+  return b.in("cls").linear(pooled, "seq_relationship", 2);
+}
+
+}  // namespace
+
+void bert(Builder b, const Config& config, const Request& request) {
+  const EncoderSizes sizes = encoder_sizes(config);
+  const Builder base = b.in(request.head == "Model" ? "" : "bert");
+  const TextInputs in = text_inputs(b, request, TokenTypes::present);
+
+  Builder embeddings = base.in("embeddings");
+  Value positions;
+  if (sizes.positions == "absolute") {
+    const Value table =
+        embeddings.in("position_embeddings").weight("weight", {sizes.max_positions, sizes.hidden});
+    positions = embeddings.slice(table, 0, 0, in.sequence);
+  }
+  const Value embedded = embed(embeddings, in, positions, config, sizes.hidden, sizes.epsilon);
+  const Value x = bert_encoder(base.in("encoder"), embedded, in.visible, sizes);
+
+  if (request.head == "Model") {
+    b.output("last_hidden_state", x);
+    if (request.all_outputs) b.output("pooler_output", pooled(base, x));
+  } else if (request.head == "ForMaskedLM") {
+    b.output("logits", masked_logits(b, x, config, sizes, base));
+  } else if (request.head == "ForPreTraining") {
+    b.output("prediction_logits", masked_logits(b, x, config, sizes, base));
+    b.output("seq_relationship_logits", next_sentence_logits(b, pooled(base, x)));
+  } else if (request.head == "ForNextSentencePrediction") {
+    b.output("logits", next_sentence_logits(b, pooled(base, x)));
+  } else if (request.head == "ForMultipleChoice") {
+    choice_logits(b, pooled(base, x), "classifier", num_choices());
+  } else if (request.head == "ForQuestionAnswering") {
+    span_logits(b, x, "qa_outputs", config);
+  } else {  // ForSequenceClassification, ForTokenClassification
+    label_logits(b, request.head == "ForSequenceClassification" ? pooled(base, x) : x, "classifier", config);
+  }
+}
+
+}  // namespace hf

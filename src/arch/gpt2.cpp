@@ -1,0 +1,144 @@
+// GPT-2 (Radford et al. 2019): pre-norm decoder, learned positions. Its projections are stored [in, out]
+// (Conv1D), q, k and v side by side in one.
+#include <cmath>
+#include <limits>
+
+#include "arch/blocks.h"
+#include "base/error.h"
+
+namespace hf {
+namespace {
+
+struct Gpt2Sizes {
+  std::int64_t layers, heads, hidden, head_dim, ffn, positions, vocabulary;
+  std::string activation;
+  float epsilon;
+  bool scale, scale_by_layer;
+};
+
+Gpt2Sizes read_sizes(const Config& config) {
+  Gpt2Sizes s{};
+  s.layers = config.positive("n_layer", config.integer("num_hidden_layers", 12));
+  s.heads = config.positive("n_head", config.integer("num_attention_heads", 12));
+  s.hidden = config.positive("n_embd", config.integer("hidden_size", 768));
+  s.ffn = config.positive("n_inner", 4 * s.hidden);
+  s.positions = config.positive("n_positions", config.integer("max_position_embeddings", 1024));
+  s.vocabulary = config.positive("vocab_size", 50257);
+  s.activation = config.text("activation_function", "gelu_new");
+  s.epsilon = static_cast<float>(config.number("layer_norm_epsilon", 1e-5));
+  s.scale = config.flag("scale_attn_weights", true);
+  s.scale_by_layer = config.flag("scale_attn_by_inverse_layer_idx", false);
+  if (s.hidden % s.heads != 0)
+    throw Error(ErrorKind::integrity, config.subject() + ": n_embd " + std::to_string(s.hidden) +
+                                          " is not a multiple of n_head " + std::to_string(s.heads));
+  if (config.flag("add_cross_attention", false))
+    throw Error(ErrorKind::unsupported, config.subject() + ": add_cross_attention is not supported");
+  s.head_dim = s.hidden / s.heads;
+  return s;
+}
+
+// Outputs [begin, end) of a Conv1D as a linear layer: its weight [in, all outputs] is read transposed.
+Value conv1d(Builder b, Value x, std::string_view name, std::int64_t in, std::int64_t begin, std::int64_t end,
+             Split split, bool all) {
+  const Builder here = b.in(name);
+  View columns{{}, {}, {1, 0}}, part;
+  if (!all) {
+    columns.ranges = {{1, begin, end}};
+    part.ranges = {{0, begin, end}};
+  }
+  const Value w = b.in(name).weight(TensorRef{here.name("weight"), {}, columns}, {end - begin, in}, split);
+  const Split bias_split = split.kind == Split::outputs ? split : Split{};
+  const Value bias = b.in(name).weight(TensorRef{here.name("bias"), {}, part}, {end - begin}, bias_split);
+  return b.in(name).linear(x, w, bias, split);
+}
+
+Value attention(Builder b, Value x, Value bias, const Gpt2Sizes& s, int layer) {
+  const std::int64_t n = s.hidden;
+  const Split heads{Split::outputs, s.head_dim};
+  const Value q = conv1d(b, x, "c_attn", n, 0, n, heads, false);
+  const Value k = b.split_heads(conv1d(b, x, "c_attn", n, n, 2 * n, heads, false), s.head_dim);
+  const Value v = b.split_heads(conv1d(b, x, "c_attn", n, 2 * n, 3 * n, heads, false), s.head_dim);
+  double scale = s.scale ? 1 / std::sqrt(static_cast<double>(s.head_dim)) : 1;
+  if (s.scale_by_layer) scale /= layer + 1;
+  const Value mixed = b.attention(q, k, v, bias, {}, {s.head_dim, static_cast<float>(scale)});
+  return conv1d(b, mixed, "c_proj", n, 0, n, {Split::inputs, s.head_dim}, true);
+}
+
+// transformers masks GPT-2's future twice, by where() and again in the mask that it adds: lowest + lowest is
+// -infinity, so that even a row whose keys are all padding attends to nothing behind it. Padding alone adds
+// the lowest value.
+Value score_bias(Builder b, Value visible, const Dim& sequence) {
+  const Value keys = b.range(0, sequence);
+  const Value queries = b.reshape(keys, {sequence, 1});
+  const Value past = b.compare(Compare::less_or_equal, keys, queries);
+  const Value padding = b.where(visible, b.number(0), b.number(std::numeric_limits<float>::lowest()));
+  return b.where(past, padding, b.number(-std::numeric_limits<float>::infinity()));
+}
+
+// The rightmost token that is not padding: index [batch], 0 where there is none.
+Value last_token(Builder b, Value ids, std::int64_t pad) {
+  const Value padding = b.compare(Compare::equal, ids, b.integer(pad));
+  const Value real = b.cast(b.unary(Unary::logical_not, padding), DType::i64);
+  const Value index = b.mul(b.range(0, b.dim(ids, 1)), real);
+  return b.reduce(Reduce::maximum, index, {1}, false);
+}
+
+// x[i, index[i]]: one row of each batch entry.
+Value rows_at(Builder b, Value x, Value index) {
+  const Value one = b.compare(Compare::equal, b.range(0, b.dim(x, 1)), b.reshape(index, {b.dim(x, 0), 1}));
+  const Value chosen = b.reshape(one, {b.dim(x, 0), b.dim(x, 1), 1});
+  return b.reduce(Reduce::sum, b.where(chosen, x, b.number(0)), {1}, false);
+}
+
+Value decoder(Builder base, Value x, Value bias, const Gpt2Sizes& s) {
+  for (int i = 0; i < s.layers; ++i) {
+    base.observe("hidden_states." + std::to_string(i), x);
+    Builder block = base.in("h", i), mlp = block.in("mlp");
+    const Value n = block.layer_norm(x, "ln_1", s.epsilon);
+    x = block.add(attention(block.in("attn"), n, bias, s, i), x);
+    const Value m = block.layer_norm(x, "ln_2", s.epsilon);
+    const Value up = conv1d(mlp, m, "c_fc", s.hidden, 0, s.ffn, {Split::outputs}, true);
+    const Value down =
+        conv1d(mlp, activation(mlp, up, s.activation), "c_proj", s.ffn, 0, s.hidden, {Split::inputs}, true);
+    x = block.add(x, down);
+  }
+  x = base.layer_norm(x, "ln_f", s.epsilon);
+  base.observe("hidden_states." + std::to_string(s.layers), x);
+  return x;
+}
+
+}  // namespace
+
+void gpt2(Builder b, const Config& config, const Request& request) {
+  const Gpt2Sizes s = read_sizes(config);
+  Builder base = b.in(request.head == "Model" ? "" : "transformer");
+  const TextInputs in = text_inputs(b, request, TokenTypes::absent);
+
+  const Value words = base.embedding(in.ids, "wte", s.vocabulary, s.hidden);
+  Value places;
+  if (request.task == "text-generation" || request.task == "feature-extraction") {  // as optimum has it
+    const Value ids = b.input("position_ids", DType::i64, {in.rows, in.sequence});
+    places = base.embedding(ids, "wpe", s.positions, s.hidden);
+  } else {
+    places = base.slice(base.in("wpe").weight("weight", {s.positions, s.hidden}), 0, 0, in.sequence);
+  }
+  const Value x = decoder(base, base.add(words, places), score_bias(base, in.visible, in.sequence), s);
+
+  if (request.head == "Model") {
+    b.output("last_hidden_state", x);
+  } else if (request.head == "LMHeadModel") {
+    b.output("logits", vocabulary_logits(b.in("lm_head"), x, config,
+                                         {base.name("wte.weight"), "lm_head.weight", "", ""}));
+  } else if (request.head == "ForQuestionAnswering") {
+    span_logits(b, x, "qa_outputs", config);
+  } else if (request.head == "ForTokenClassification") {
+    label_logits(b, x, "classifier", config);
+  } else {  // ForSequenceClassification
+    const Value scores = b.linear(x, "score", config.num_labels(), {}, Bias::absent);
+    const bool padded = config.has("pad_token_id");
+    b.output("logits", padded ? rows_at(b, scores, last_token(b, in.ids, config.integer("pad_token_id")))
+                              : b.select(scores, 1, in.sequence - Dim(1)));
+  }
+}
+
+}  // namespace hf

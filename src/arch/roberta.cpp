@@ -1,0 +1,67 @@
+// RoBERTa (Liu et al. 2019), XLM-RoBERTa and CamemBERT: BERT's encoder; positions count the tokens that are
+// not padding, from pad_token_id + 1; every token has type 0.
+#include "arch/blocks.h"
+
+namespace hf {
+namespace {
+
+// cumsum(ids != pad) * (ids != pad) + pad
+Value position_ids(Builder b, Value ids, std::int64_t pad) {
+  const Value padding = b.integer(pad);
+  const Value is_padding = b.compare(Compare::equal, ids, padding);
+  const Value real = b.cast(b.unary(Unary::logical_not, is_padding), DType::i64);
+  const Value count = b.op(CumSum{1}, {real});
+  return b.add(b.mul(count, real), padding);
+}
+
+Value pooled(Builder base, Value x) {
+  Builder b = base.in("pooler");
+  const Value first = b.select(x, 1, 0);
+  return b.tanh(b.linear(first, "dense", b.dim(x, -1)));
+}
+
+Value masked_logits(Builder b, Value x, const Config& config, const EncoderSizes& sizes,
+                    const Builder& base) {
+  Builder head = b.in("lm_head");
+  Value y = head.gelu(head.linear(x, "dense", sizes.hidden), Gelu::erf);
+  y = head.layer_norm(y, "layer_norm", sizes.epsilon);
+  return vocabulary_logits(head, y, config,
+                           {base.name("embeddings.word_embeddings.weight"), head.name("decoder.weight"),
+                            head.name("bias"), head.name("decoder.bias")});
+}
+
+}  // namespace
+
+void roberta(Builder b, const Config& config, const Request& request) {
+  const EncoderSizes sizes = encoder_sizes(config);
+  const Builder base = b.in(request.head == "Model" ? "" : "roberta");
+  const TextInputs in = text_inputs(b, request, TokenTypes::absent);
+
+  Builder embeddings = base.in("embeddings");
+  Value positions;
+  if (sizes.positions == "absolute") {
+    const Value ids = position_ids(embeddings, in.ids, config.integer("pad_token_id", 1));
+    positions = embeddings.embedding(ids, "position_embeddings", sizes.max_positions, sizes.hidden);
+  }
+  const Value embedded = embed(embeddings, in, positions, config, sizes.hidden, sizes.epsilon);
+  const Value x = bert_encoder(base.in("encoder"), embedded, in.visible, sizes);
+
+  if (request.head == "Model") {
+    b.output("last_hidden_state", x);
+    if (request.all_outputs) b.output("pooler_output", pooled(base, x));
+  } else if (request.head == "ForMaskedLM") {
+    b.output("logits", masked_logits(b, x, config, sizes, base));
+  } else if (request.head == "ForMultipleChoice") {
+    choice_logits(b, pooled(base, x), "classifier", num_choices());
+  } else if (request.head == "ForQuestionAnswering") {
+    span_logits(b, x, "qa_outputs", config);
+  } else if (request.head == "ForTokenClassification") {
+    label_logits(b, x, "classifier", config);
+  } else {  // ForSequenceClassification
+    Builder head = b.in("classifier");
+    const Value first = head.select(x, 1, 0);
+    label_logits(head, head.tanh(head.linear(first, "dense", sizes.hidden)), "out_proj", config);
+  }
+}
+
+}  // namespace hf
