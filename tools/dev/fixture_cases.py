@@ -1,7 +1,8 @@
 """The cases of make_fixtures.py: which class, which options of its configuration, which inputs.
 
-Between them they vary what real checkpoints vary: activations, epsilons, embedding widths, head counts, tied and
-untied output embeddings, the padding id, where the padding is, the number of labels, GPT-2's attention scales.
+Between them they vary what real checkpoints vary: activations, epsilons, embedding widths, head counts, tied
+and untied output embeddings, the padding id, where the padding is, the number of labels, GPT-2's attention
+scales.
 """
 
 import zlib
@@ -31,7 +32,7 @@ class Case:
     keep: tuple = ()  # parameters left as the library initialises them
 
 
-# -------------------------------------------------------------------------------------------------------- inputs
+# ----------------------------------------------------------------------------------------------------- inputs
 # Attention masks are written as strings, a row each: 1 a word, 0 padding.
 
 RIGHT = ("1" * 11, "1" * 7 + "0" * 4)
@@ -58,7 +59,8 @@ def choices(name, vocabulary, pad=0, types=False):
 
 
 def mask_against_ids(name, vocabulary, pad):
-    """Padding ids that are attended to and words that are not. RoBERTa counts positions by ids, not by the mask."""
+    """Padding ids that are attended to and words that are not. RoBERTa counts positions by ids, not by the
+    mask."""
     made = words(name, vocabulary, RIGHT, pad)
     made["input_ids"][0, 4:6] = pad
     made["input_ids"][1, 8] = FIRST_WORD_ID
@@ -66,7 +68,7 @@ def mask_against_ids(name, vocabulary, pad):
     return made
 
 
-# --------------------------------------------------------------------- the first cases: three layers, wider shapes
+# ---------------------------------------------------------------- the first cases: three layers, wider shapes
 
 BERT = {
     "vocab_size": 131,
@@ -113,7 +115,7 @@ GPT2 = {
     "pad_token_id": 0,
 }
 
-# ------------------------------------------------------- the later cases: two layers and few words, to stay small
+# --------------------------------------------------- the later cases: two layers and few words, to stay small
 
 SMALL_BERT = {
     "vocab_size": 61,
@@ -210,7 +212,8 @@ FIRST_CASES = [
     Case("albert-mlm", FILL, "AlbertForMaskedLM", ALBERT, words("almlm", 131, types=True)),
     Case("electra-discriminator", PRETRAIN, "ElectraForPreTraining", ELECTRA, words("elec", 131, types=True)),
     Case("electra-mlm", FILL, "ElectraForMaskedLM", ELECTRA, words("elecmlm", 131, types=True)),
-    # Lengths are such that no query, padded or not, has all its keys masked: such rows differ by implementation.
+    # Lengths are such that no query, padded or not, has all its keys masked: such rows differ by
+    # implementation.
     Case("gpt2-lm", GENERATE, "GPT2LMHeadModel", GPT2, words("gpt2", 157), storages=("safetensors-sharded",)),
 ]
 
@@ -227,7 +230,9 @@ def small(name, task, model_class, base, inputs=words, keep=(), input_options=No
 def small_bert_cases():
     base = SMALL_BERT
     yield small("bert-mc", CHOOSE, "BertForMultipleChoice", base, choices, layer_norm_eps=1e-3)
-    yield small("bert-mlm-untied", FILL, "BertForMaskedLM", base, tie_word_embeddings=False, hidden_act="relu")
+    yield small(
+        "bert-mlm-untied", FILL, "BertForMaskedLM", base, tie_word_embeddings=False, hidden_act="relu"
+    )
     yield small(
         "bert-seqcls-regression",
         CLASSIFY,
@@ -280,15 +285,8 @@ def small_roberta_cases():
         num_labels=6,
         problem_type="multi_label_classification",
     )
-    yield small(
-        "camembert-tokcls",
-        TAG,
-        "CamembertForTokenClassification",
-        base,
-        input_options=middle,
-        num_labels=3,
-        layer_norm_eps=1e-12,
-    )
+    tag = "CamembertForTokenClassification"
+    yield small("camembert-tokcls", TAG, tag, base, input_options=middle, num_labels=3, layer_norm_eps=1e-12)
     yield small("camembert-qa", ANSWER, "CamembertForQuestionAnswering", base, hidden_act="relu")
     yield small("camembert-mc", CHOOSE, "CamembertForMultipleChoice", base, choices)
 
@@ -305,7 +303,12 @@ def small_distilbert_cases():
         activation="relu",
     )
     yield small(
-        "distilbert-mlm-untied", FILL, "DistilBertForMaskedLM", base, tie_word_embeddings=False, pad_token_id=2
+        "distilbert-mlm-untied",
+        FILL,
+        "DistilBertForMaskedLM",
+        base,
+        tie_word_embeddings=False,
+        pad_token_id=2,
     )
     yield small(
         "distilbert-tokcls",
@@ -347,14 +350,21 @@ def small_electra_cases():
     choose = "ElectraForMultipleChoice"
     yield small("electra-mc", CHOOSE, choose, base, choices)
     yield small("electra-mc-mean", CHOOSE, choose, base, choices, summary_type="mean", summary_use_proj=False)
-    yield small("electra-mc-last", CHOOSE, choose, base, choices, summary_type="last", summary_activation="tanh")
+    yield small(
+        "electra-mc-last", CHOOSE, choose, base, choices, summary_type="last", summary_activation="tanh"
+    )
 
 
 def small_gpt2_cases():
     base = SMALL_GPT2
     yield small("gpt2-base", EMBED, "GPT2Model", base, n_inner=52, layer_norm_epsilon=1e-3)
     yield small(
-        "gpt2-lm-untied", GENERATE, "GPT2LMHeadModel", base, tie_word_embeddings=False, scale_attn_weights=False
+        "gpt2-lm-untied",
+        GENERATE,
+        "GPT2LMHeadModel",
+        base,
+        tie_word_embeddings=False,
+        scale_attn_weights=False,
     )
     yield small(
         "gpt2-seqcls",

@@ -5,19 +5,19 @@ usage: make_fixtures.py [--out DIR] [--only SUBSTRING ...] [--list]
 
 A case DIR/NAME holds
 
-    config.json (generation_config.json)   as save_pretrained writes them
-    model.safetensors                      random weights, scaled so that every parameter shows in the outputs
-    reference.safetensors                  inputs.*, outputs.*, outputs.hidden_states.N; where the task generates,
-                                           outputs.generated (greedy ids) and outputs.generated_margin
-    case.json                              class, task, shapes, versions and fp32_vs_fp64_max_abs: the largest
-                                           difference between fp32 and fp64 for each output. No tolerance can
-                                           sensibly be below this noise floor.
+    config.json (generation_config.json)  as save_pretrained writes them
+    model.safetensors                     random weights, scaled so that every parameter shows in the outputs
+    reference.safetensors                 inputs.*, outputs.*, outputs.hidden_states.N; where the task
+                                          generates, outputs.generated (greedy ids), outputs.generated_margin
+    case.json                             class, task, shapes, versions and fp32_vs_fp64_max_abs: the largest
+                                          difference between fp32 and fp64 for each output. No tolerance can
+                                          sensibly be below this noise floor.
 
 and DIR/NAME.STORAGE the same model in another storage, with a case.json that says what it equals.
 
-References are fp32 with eager attention on one thread. Every value is a function of the seed, the salt and the
-parameter's or input's name alone, so a new case never changes another, and two runs on one machine write the same
-bytes. The cases themselves are in fixture_cases.py.
+References are fp32 with eager attention on one thread. Every value is a function of the seed, the salt and
+the parameter's or input's name alone, so a new case never changes another, and two runs on one machine write
+the same bytes. The cases themselves are in fixture_cases.py.
 """
 
 import argparse
@@ -37,13 +37,14 @@ import transformers
 from safetensors.torch import load_file, save_file
 
 import fixture_cases
+import reference
 from fixture_cases import SEED, generator
 
 FLOAT_KINDS = {"fp16": torch.float16}
 GENERATED_TOKENS = 10
 MAX_SALTS = 24
 
-# ------------------------------------------------------------------------------------------------------- weights
+# ---------------------------------------------------------------------------------------------------- weights
 
 NORM_HINTS = ("norm", "ln_")
 QUERY_KEY_HINTS = ("query.", "key.", "q_lin.", "k_lin.", "c_attn.")
@@ -67,9 +68,12 @@ def has_hint(name, hints):
 
 
 def fill(model, salt=0, keep=()):
-    """Gives every parameter a seeded value. Rows that the library holds at zero (padding_idx) stay random: a reader
-    may not assume that they are zero. Parameters whose name contains one of `keep` are left as initialised."""
-    conv1d = {n for n, m in model.named_modules() if type(m).__name__ == "Conv1D"}  # GPT-2's [in, out] weights
+    """Gives every parameter a seeded value. Rows that the library holds at zero (padding_idx) stay random: a
+    reader may not assume that they are zero. Parameters whose name contains one of `keep` are left as
+    initialised."""
+    conv1d = {
+        n for n, m in model.named_modules() if type(m).__name__ == "Conv1D"
+    }  # GPT-2's [in, out] weights
     embeddings = {n for n, m in model.named_modules() if isinstance(m, torch.nn.Embedding)}
     head = model.get_output_embeddings() if model.can_generate() else None
     tied = head is not None and head.weight is model.get_input_embeddings().weight
@@ -106,33 +110,12 @@ def fill(model, salt=0, keep=()):
     return model.eval()
 
 
-# ------------------------------------------------------------------------------------------------- running a model
-
-
-def flatten(output, prefix="outputs"):
-    """A ModelOutput as {dotted name: tensor}; caches are left out."""
-    if torch.is_tensor(output):
-        return {prefix: output}
-    if isinstance(output, (tuple, list)):
-        items = enumerate(output)
-    else:
-        items = [(k, v) for k, v in output.items() if v is not None and k != "past_key_values"]
-    flat = {}
-    for key, value in items:
-        flat.update(flatten(value, f"{prefix}.{key}"))
-    return flat
-
-
-def run(model, inputs, attentions=False):
-    with torch.no_grad():
-        return flatten(
-            model(**inputs, output_hidden_states=True, output_attentions=attentions, return_dict=True)
-        )
+# -------------------------------------------------------------------------------------------- running a model
 
 
 def generate(model, inputs, task):
-    """Greedy ids of the first row, and the smallest gap between the best and the second logit on the way: below it,
-    another implementation's rounding may choose another token."""
+    """Greedy ids of the first row, and the smallest gap between the best and the second logit on the way:
+    below it, another implementation's rounding may choose another token."""
     if task != "text-generation":
         return {}
     first = {name: value[:1] for name, value in inputs.items()}
@@ -151,8 +134,8 @@ def generate(model, inputs, task):
 
 
 def choose_salt(model, inputs, case):
-    """The first salt whose greedy generation neither repeats one token nor meets near-ties; else the best one seen.
-    Leaves the model filled with it."""
+    """The first salt whose greedy generation neither repeats one token nor meets near-ties; else the best one
+    seen. Leaves the model filled with it."""
     scores = []
     for salt in range(MAX_SALTS):
         fill(model, salt, case.keep)
@@ -168,40 +151,21 @@ def choose_salt(model, inputs, case):
     return salt
 
 
-def load(cls, folder, dtype=torch.float32, **config):
-    """The checkpoint as read back: what any reader of the files must get. `config` overrides entries of config.json."""
-    model, report = cls.from_pretrained(
-        folder, attn_implementation="eager", dtype=dtype, output_loading_info=True, **config
-    )
-    for kind in ("missing_keys", "unexpected_keys", "mismatched_keys"):
-        if report[kind]:
-            raise RuntimeError(f"{folder}: {kind} {report[kind]}")
-    return model.eval()
-
-
 def noise_floor(cls, folder, inputs, outputs):
     """{output: largest |fp32 - fp64|}; fp64 weights are the stored ones, widened."""
     config = json.loads((folder / "config.json").read_text())
     # GPT-2's upcasting attention is the same arithmetic in another order, and refuses to run in fp64.
     overrides = {"reorder_and_upcast_attn": False} if config.get("reorder_and_upcast_attn") else {}
-    wide = load(cls, folder, torch.float64, **overrides)
-    torch.set_default_dtype(torch.float64)
-    try:
-        exact = run(wide, inputs)
-    finally:
-        torch.set_default_dtype(torch.float32)
-    return {
-        name: float(f"{(exact[name] - value.double()).abs().max().item():.2e}") for name, value in outputs.items()
-    }
+    return reference.noise(reference.load(cls, folder, torch.float64, **overrides), inputs, outputs)
 
 
-# ------------------------------------------------------------------------------------------------ is it a good case?
+# ----------------------------------------------------------------------------------------- is it a good case?
 
 
 def attention_entropy(model, inputs):
     """Mean attention entropy over log(visible keys): 1 is uniform, 0 one-hot; either hides errors."""
     ratios = []
-    for name, weights in run(model, inputs, attentions=True).items():
+    for name, weights in reference.run(model, inputs, attentions=True).items():
         if "attentions" not in name:
             continue
         visible = (weights > 1e-9).sum(-1)
@@ -215,12 +179,12 @@ def sensitivity(model, inputs, outputs):
     changed = {name: value.clone() for name, value in inputs.items()}
     first = changed["input_ids"].view(-1)
     first[0] = 8 if first[0] == 7 else 7
-    moved = run(model, changed)
+    moved = reference.run(model, changed)
     results = [name for name in outputs if "logits" in name or name == "outputs.last_hidden_state"]
     return max((moved[name][0] - outputs[name][0]).abs().max().item() for name in results)
 
 
-def complaints(facts, reference):
+def complaints(facts, stored):
     """What makes a case a poor test."""
     found = []
     if min(facts["output_std"].values()) < 0.02:
@@ -229,13 +193,13 @@ def complaints(facts, reference):
         found.append("attention is degenerate")
     if facts["sensitivity"] < 1e-3:
         found.append("the first token does not matter")
-    generated = reference.get("outputs.generated")
+    generated = stored.get("outputs.generated")
     if generated is not None and len(set(generated[0, -GENERATED_TOKENS:].tolist())) < 3:
         found.append("generation repeats")
     return found
 
 
-# ------------------------------------------------------------------------------------------------------------- files
+# ------------------------------------------------------------------------------------------------------ files
 
 
 def write_json(path, value):
@@ -244,12 +208,6 @@ def write_json(path, value):
 
 def signature(tensors):
     return {k: [str(v.dtype).removeprefix("torch."), list(v.shape)] for k, v in tensors.items()}
-
-
-def write_reference(folder, title, tensors):
-    # One metadata key: safetensors writes several in random order.
-    packed = {name: value.contiguous().clone() for name, value in tensors.items()}
-    save_file(packed, folder / "reference.safetensors", metadata={"case": f"{title} seed {SEED}"})
 
 
 def write_sharded(folder, weights):
@@ -291,10 +249,11 @@ def write_storage(source, storage, cls, inputs, outputs):
         (folder / "config.json").write_text(json.dumps(config, indent=2, sort_keys=True) + "\n")
     else:
         write_sharded(folder, weights)
-    again = run(load(cls, folder), inputs)
+    again = reference.run(reference.load(cls, folder), inputs)
     difference = max((again[name] - outputs[name]).abs().max().item() for name in outputs)
     if storage in FLOAT_KINDS:
-        write_reference(folder, folder.name, {f"inputs.{k}": v for k, v in inputs.items()} | again)
+        stored = {f"inputs.{k}": v for k, v in inputs.items()} | again
+        reference.write(folder / "reference.safetensors", stored, {"case": f"{folder.name} seed {SEED}"})
         facts["reference"] = "reference.safetensors"
         facts["note"] = "weights rounded to the stored type, computed in fp32"
         facts["fp32_vs_fp64_max_abs"] = noise_floor(cls, folder, inputs, again)
@@ -319,12 +278,12 @@ def make(case, out):
     shutil.rmtree(folder, ignore_errors=True)
     model.save_pretrained(folder, safe_serialization=True)
 
-    model = load(cls, folder)
-    outputs = run(model, case.inputs)
-    reference = {f"inputs.{k}": v for k, v in case.inputs.items()}
-    reference |= outputs | generate(model, case.inputs, case.task)
-    write_reference(folder, case.name, reference)
-    results = {k: v for k, v in reference.items() if k.startswith("outputs.") and "hidden_states." not in k}
+    model = reference.load(cls, folder)  # what any reader of the files must get
+    outputs = reference.run(model, case.inputs)
+    stored = {f"inputs.{k}": v for k, v in case.inputs.items()}
+    stored |= outputs | generate(model, case.inputs, case.task)
+    reference.write(folder / "reference.safetensors", stored, {"case": f"{case.name} seed {SEED}"})
+    results = {k: v for k, v in stored.items() if k.startswith("outputs.") and "hidden_states." not in k}
     facts = {
         "name": case.name,
         "model_type": model.config.model_type,
@@ -345,7 +304,7 @@ def make(case, out):
     write_json(folder / "case.json", facts)
     for storage in case.storages:
         write_storage(folder, storage, cls, case.inputs, outputs)
-    found = complaints(facts, reference)
+    found = complaints(facts, stored)
     print(
         f"{case.name:22} {case.model_class:36} {facts['parameters']:6} parameters"
         f"  std {min(facts['output_std'].values()):.3f}  entropy {facts['attention_entropy_ratio']:.2f}"
@@ -362,7 +321,9 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, usage=argparse.SUPPRESS
     )
     parser.add_argument("--out", type=Path, default=root / "tests/data/fixtures", metavar="DIR")
-    parser.add_argument("--only", nargs="*", metavar="SUBSTRING", help="cases whose name contains one of these")
+    parser.add_argument(
+        "--only", nargs="*", metavar="SUBSTRING", help="cases whose name contains one of these"
+    )
     parser.add_argument("--list", action="store_true", help="list the cases and stop")
     options = parser.parse_args()
 
