@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -82,14 +81,6 @@ int run_program(std::string_view name, const std::function<int()>& body) {
 }
 
 std::string_view program_version() { return HF_VERSION; }
-
-bool is_true_value(std::string_view text) {
-  std::string upper(text);
-  std::transform(upper.begin(), upper.end(), upper.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  constexpr std::array<std::string_view, 4> kTrue = {"1", "ON", "YES", "TRUE"};
-  return std::find(kTrue.begin(), kTrue.end(), upper) != kTrue.end();
-}
 
 std::string human_size(std::uint64_t bytes) {
   if (bytes < 1000) return std::to_string(bytes) + " B";

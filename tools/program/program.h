@@ -31,9 +31,6 @@ std::string_view program_version();
 // [layers]".
 Progress& terminal_progress(bool quiet);
 
-// A true value as Hugging Face reads its switches: 1, ON, YES or TRUE in any case.
-bool is_true_value(std::string_view text);
-
 // 87314 -> "87.3 kB", decimal units as the Hub shows them.
 std::string human_size(std::uint64_t bytes);
 

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <mutex>
 #include <string>
 
+#include "base/environment.h"
 #include "base/escape.h"
 #include "tools/program/program.h"
 
@@ -18,11 +18,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto kRedrawEvery = std::chrono::milliseconds(100);
 constexpr std::size_t kWidestBar = 24;
-
-std::string value_of(const char* variable) {
-  const char* value = std::getenv(variable);
-  return value == nullptr ? "" : value;
-}
 
 std::size_t terminal_width() {
   winsize size{};
@@ -112,10 +107,11 @@ class TerminalProgress : public Progress {
 }  // namespace
 
 Progress& terminal_progress(bool quiet) {
-  if (quiet || isatty(STDERR_FILENO) == 0 || value_of("TERM") == "dumb" ||
-      is_true_value(value_of("HF_HUB_DISABLE_PROGRESS_BARS")))
+  const Environment environment = Environment::of_process();
+  if (quiet || isatty(STDERR_FILENO) == 0 || environment.get("TERM") == "dumb" ||
+      environment.is_on("HF_HUB_DISABLE_PROGRESS_BARS"))
     return no_progress();
-  static TerminalProgress progress(value_of("NO_COLOR").empty());
+  static TerminalProgress progress(!environment.get("NO_COLOR"));
   return progress;
 }
 
