@@ -42,7 +42,7 @@ struct Request {
   Method method = Method::get;
   std::string bearer;                                      // empty: no Authorization
   std::optional<std::uint64_t> first_byte = std::nullopt;  // Range: bytes=N-
-  std::string form;                                        // a POST's form-encoded body
+  std::string form = {};                                   // a POST's form-encoded body
 };
 
 struct Hop {
