@@ -36,7 +36,11 @@ Claim claim(int fd) {
 FileLock::FileLock(const std::filesystem::path& file) {
   std::chrono::milliseconds pause{5};
   while (true) {
-    fd_ = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0664);
+    constexpr int kFlags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+    fd_ = open(file.c_str(), O_RDWR | O_CREAT | kFlags, 0664);
+    if (fd_ < 0 && errno == EACCES)
+      fd_ = open(file.c_str(), O_RDONLY | kFlags);  // another user's: enough for flock
+    if (fd_ < 0 && errno == EACCES) return;
     if (fd_ < 0) throw system_error(escaped(file.string(), 4096), errno);
     const Claim claimed = claim(fd_);
     if (claimed == Claim::no_locks || (claimed == Claim::ours && is_current(fd_, file))) return;

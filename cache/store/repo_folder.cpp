@@ -98,9 +98,11 @@ FileLock RepoFolder::lock(const TreeFile& file) const {
   return FileLock(root_ / ".locks" / home_.filename() / (file.etag() + ".lock"));
 }
 
+void RepoFolder::make_snapshot(std::string_view commit) const { make_folder(snapshot(commit)); }
+
 void RepoFolder::link(std::string_view commit, const TreeFile& file) const {
   const fs::path top = snapshot(commit);
-  make_folder(top);
+  make_snapshot(commit);
   const SafeDir safe(top);
   safe.make_folders(file.path);
   const std::size_t slash = file.path.rfind('/');

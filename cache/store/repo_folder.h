@@ -31,6 +31,7 @@ class RepoFolder {
 
   FileLock lock(const TreeFile& file) const;  // waits
 
+  void make_snapshot(std::string_view commit) const;
   void link(std::string_view commit, const TreeFile& file) const;
   void write_tree(std::string_view commit, const std::vector<TreeFile>& files) const;
   std::optional<std::vector<TreeFile>> read_tree(
