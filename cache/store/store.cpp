@@ -1,0 +1,77 @@
+#include "cache/store/store.h"
+
+#include "base/error.h"
+#include "base/escape.h"
+#include "base/file.h"
+#include "cache/hub/credentials.h"
+
+namespace hf::cache {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string shown(const fs::path& path) { return escaped(path.string(), 4096); }
+
+bool is_folder(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_directory(path, ignored);
+}
+
+// Refs without a newline are what huggingface_hub writes; other tools and editors append one.
+std::string without_line_end(std::string text) {
+  text.erase(text.find_last_not_of(" \t\r\n") + 1);
+  return text;
+}
+
+}  // namespace
+
+fs::path locate(std::string_view repo_id, std::string_view revision) {
+  return Store(cache_root(Environment::of_process())).snapshot({std::string(repo_id)}, revision);
+}
+
+fs::path cache_root(const Environment& environment, const std::optional<fs::path>& cache_dir) {
+  if (cache_dir) return *cache_dir;
+  if (const auto hub = environment.first_of({"HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"}))
+    return environment.expand(*hub);
+  if (const auto transformers = environment.first_of(
+          {"TRANSFORMERS_CACHE", "PYTORCH_TRANSFORMERS_CACHE", "PYTORCH_PRETRAINED_BERT_CACHE"}))
+    return *transformers;
+  return hf_home(environment) / "hub";
+}
+
+fs::path Store::folder(const Repo& repo) const {
+  check_repo(repo);
+  return root_ / folder_name(repo);
+}
+
+std::optional<std::string> Store::commit_of(const Repo& repo, std::string_view revision) const {
+  check_revision(revision);
+  const fs::path ref = folder(repo) / "refs" / revision;
+  std::error_code ignored;
+  if (!fs::is_regular_file(ref, ignored))
+    return is_commit(revision) ? std::optional<std::string>(revision) : std::nullopt;
+  std::string commit = without_line_end(read_text(ref, 4096));
+  if (!is_commit(commit))
+    throw Error(ErrorKind::integrity,
+                shown(ref) + ": holds " + in_quotes(commit) + ", 40 hex digits are expected");
+  return commit;
+}
+
+fs::path Store::snapshot(const Repo& repo, std::string_view revision) const {
+  const std::string subject = std::string(name_of(repo.type)) + " " + escaped(repo.id);
+  const fs::path home = folder(repo);
+  if (!is_folder(home))
+    throw Error(ErrorKind::not_found, subject + ": not in the cache, there is no folder " + shown(home));
+  const auto commit = commit_of(repo, revision);
+  if (!commit)
+    throw Error(ErrorKind::not_found, subject + ": revision " + in_quotes(revision) +
+                                          " is not in the cache, there is no file " +
+                                          shown(home / "refs" / revision));
+  const fs::path snapshot = home / "snapshots" / *commit;
+  if (!is_folder(snapshot))
+    throw Error(ErrorKind::not_found, subject + ": revision " + in_quotes(revision) +
+                                          " is not in the cache, there is no folder " + shown(snapshot));
+  return snapshot;
+}
+
+}  // namespace hf::cache

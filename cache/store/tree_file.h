@@ -1,0 +1,17 @@
+// trees/<commit>.json: what a revision holds, so that a cache can be checked without a network. The format is
+// huggingface_hub's, version 1.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cache/hub/answers.h"
+
+namespace hf::cache {
+
+std::string tree_json(const std::vector<TreeFile>& files);  // sorted by path, as check_tree leaves them
+
+// Error{integrity} with `subject` in front when it is not such a file.
+std::vector<TreeFile> parse_tree_json(std::string_view text, std::string_view subject);
+
+}  // namespace hf::cache

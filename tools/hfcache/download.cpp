@@ -1,0 +1,115 @@
+#include "cache/mirror/download.h"
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "base/escape.h"
+#include "cache/hub/credentials.h"
+#include "tools/hfcache/commands.h"
+#include "tools/program/program.h"
+
+namespace hf::cache {
+namespace {
+
+constexpr std::string_view kStateNames[] = {"missing", "in blobs", "present"};  // by FileState
+
+DownloadRequest request_of(const DownloadOptions& options) {
+  DownloadRequest request{.repo = {options.repo_id, repo_type_of(options.repo_type)},
+                          .revision = options.revision,
+                          .selection = {options.files, options.include, options.exclude},
+                          .force = options.force,
+                          .workers = options.max_workers,
+                          .block_bytes = options.checkpoint_bytes};
+  if (!options.files.empty() && (!options.include.empty() || !options.exclude.empty()))
+    throw Error(ErrorKind::usage,
+                "FILE: names the files by itself, --include and --exclude cannot be given with it");
+  check_repo(request.repo);
+  check_revision(request.revision);
+  return request;
+}
+
+nlohmann::ordered_json described(const DownloadRequest& request, const DownloadPlan& plan) {
+  nlohmann::ordered_json files = nlohmann::ordered_json::array();
+  for (const PlannedFile& planned : plan.files)
+    files.push_back({{"path", planned.file.path},
+                     {"size", planned.file.size},
+                     {"etag", planned.file.etag()},
+                     {"state", kStateNames[static_cast<std::size_t>(planned.state)]},
+                     {"resumable_bytes", planned.resumable_bytes}});
+  return {{"repo_id", request.repo.id},        {"repo_type", name_of(request.repo.type)},
+          {"revision", request.revision},      {"commit", plan.commit},
+          {"total_bytes", plan.total_bytes()}, {"bytes_to_fetch", plan.bytes_to_fetch()},
+          {"files", std::move(files)}};
+}
+
+std::string action_of(const PlannedFile& planned) {
+  if (planned.state == FileState::present) return "is there";
+  if (planned.state == FileState::in_blobs) return "link";
+  if (planned.resumable_bytes == 0) return "fetch";
+  return "fetch from " + human_size(planned.resumable_bytes) + " on";
+}
+
+void print_plan(const DownloadPlan& plan) {
+  std::vector<std::vector<std::string>> rows;
+  for (const PlannedFile& planned : plan.files)
+    rows.push_back({planned.file.path, human_size(planned.file.size), action_of(planned)});
+  print_out(format_table({{"FILE"}, {"SIZE", Column::Align::right}, {"ACTION"}}, rows));
+  print_out(std::to_string(plan.files.size()) + " files, " + human_size(plan.total_bytes()) + ", of which " +
+            human_size(plan.bytes_to_fetch()) + " to fetch\n");
+}
+
+int report(const DownloadOptions& options, const std::filesystem::path& path,
+           nlohmann::ordered_json description) {
+  if (options.json) {
+    description["path"] = path.string();
+    print_json(description);
+  } else {
+    print_out(path.string() + "\n");
+  }
+  return 0;
+}
+
+int download_offline(const DownloadOptions& options, const DownloadRequest& request, const Store& store) {
+  if (options.dry_run || options.force)
+    throw Error(ErrorKind::usage, "HF_HUB_OFFLINE: is set, --dry-run and --force-download need the Hub");
+  const std::filesystem::path path = find_downloaded(store, request);
+  return report(options, path,
+                {{"repo_id", request.repo.id},
+                 {"repo_type", name_of(request.repo.type)},
+                 {"revision", request.revision},
+                 {"commit", path.filename().string()}});
+}
+
+ClientOptions options_for(const Environment& environment) {
+  ClientOptions options = client_options(environment);
+  options.user_agent = "hfcache/" + std::string(program_version());
+  if (environment.is_on("HF_DEBUG"))
+    options.trace = [](std::string_view line) {
+      std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data());
+    };
+  return options;
+}
+
+}  // namespace
+
+int run_download(const DownloadOptions& options) {
+  const Environment environment = Environment::of_process();
+  const DownloadRequest request = request_of(options);
+  const Store store(cache_root(environment, options.cache_dir));
+  if (is_offline(environment)) return download_offline(options, request, store);
+
+  Client client(options_for(environment));
+  const Hub hub(client, endpoint(environment), token(environment, options.token_file));
+  const DownloadPlan plan = plan_download(hub, store, request);
+  if (options.dry_run) {
+    if (options.json)
+      print_json(described(request, plan));
+    else
+      print_plan(plan);
+    return 0;
+  }
+  const auto path = download(hub, store, request, plan, terminal_progress(options.quiet));
+  return report(options, path, described(request, plan));
+}
+
+}  // namespace hf::cache
