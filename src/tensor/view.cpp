@@ -160,8 +160,8 @@ Sizes shape_of(const View& view, const Sizes& stored) { return strided(view, sto
 View narrowed(View inner, int axis, std::int64_t begin, std::int64_t end) {
   const bool known = inner.permutation.empty() || static_cast<std::size_t>(axis) < inner.permutation.size();
   if (axis < 0 || !known || begin < 0 || end < begin)
-    throw Error(ErrorKind::internal, "narrowed: no range " + std::to_string(begin) + ":" + std::to_string(end) +
-                                         " of axis " + std::to_string(axis));
+    throw Error(ErrorKind::internal, "narrowed: no range " + std::to_string(begin) + ":" +
+                                         std::to_string(end) + " of axis " + std::to_string(axis));
   const int stored_axis =
       inner.permutation.empty() ? axis : inner.permutation[static_cast<std::size_t>(axis)];
   const auto at = std::find_if(inner.ranges.begin(), inner.ranges.end(),
