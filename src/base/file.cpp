@@ -73,9 +73,12 @@ void MappedFile::drop(std::size_t offset, std::size_t length) const {
 
 AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
   static std::atomic<unsigned> counter{0};
-  temporary_ = path_.parent_path() / ("." + path_.filename().string() + "." + std::to_string(getpid()) + "." +
-                                      std::to_string(counter++) + ".tmp");
-  fd_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  const std::string name = path_.filename().string().substr(0, 200);  // a part has at most 255 bytes
+  do {  // a killed process with our id, as containers have, may have left our next names behind
+    temporary_ = path_.parent_path() /
+                 ("." + name + "." + std::to_string(getpid()) + "." + std::to_string(counter++) + ".tmp");
+    fd_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  } while (fd_ < 0 && errno == EEXIST);
   if (fd_ < 0) throw system_error(shown(path_), errno);
 }
 
