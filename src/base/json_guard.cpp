@@ -15,7 +15,9 @@ nlohmann::json parse_json(std::string_view text, std::string_view subject, Dupli
   constexpr int kDeepest = 100;
   std::vector<std::set<std::string>> keys;  // of the objects that are open
   const auto watch = [&](int depth, json::parse_event_t event, json& parsed) {
-    if (depth > kDeepest)
+    const bool opens =
+        event == json::parse_event_t::object_start || event == json::parse_event_t::array_start;
+    if (opens && depth >= kDeepest)
       throw Error(ErrorKind::integrity, std::string(subject) + ": JSON is nested deeper than 100 levels");
     if (duplicates == DuplicateKeys::allowed) return true;
     if (event == json::parse_event_t::object_start) keys.emplace_back();
@@ -31,6 +33,8 @@ nlohmann::json parse_json(std::string_view text, std::string_view subject, Dupli
   } catch (const json::parse_error& error) {
     throw Error(ErrorKind::integrity,
                 std::string(subject) + ": not JSON, error at byte " + std::to_string(error.byte));
+  } catch (const json::out_of_range&) {
+    throw Error(ErrorKind::integrity, std::string(subject) + ": a number is too large for a double");
   }
 }
 
