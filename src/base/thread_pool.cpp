@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -58,7 +59,10 @@ struct ThreadPool::State {
 
 ThreadPool::ThreadPool(std::size_t threads) : state_(std::make_unique<State>()) {
   if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
-  for (std::size_t i = 1; i < threads; ++i) state_->threads.emplace_back([s = state_.get()] { s->loop(); });
+  try {
+    for (std::size_t i = 1; i < threads; ++i) state_->threads.emplace_back([s = state_.get()] { s->loop(); });
+  } catch (const std::system_error&) {  // the limit on threads: those that there are do the work
+  }
 }
 
 ThreadPool::~ThreadPool() {

@@ -8,7 +8,8 @@ namespace hf {
 
 class ThreadPool {
  public:
-  explicit ThreadPool(std::size_t threads);  // the caller counts as one of them; 0 means one a core
+  // The caller counts as one of them; 0 means one a core. Fewer where the system refuses more.
+  explicit ThreadPool(std::size_t threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
