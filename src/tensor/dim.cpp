@@ -34,6 +34,7 @@ std::int64_t plus(std::int64_t a, std::int64_t b) {
 
 std::int64_t floored(std::int64_t a, std::int64_t b) {
   if (b == 0) throw Error(ErrorKind::usage, "a dimension is divided by zero");
+  if (b == -1) return times(a, b);  // the processor traps on the smallest number
   return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
 }
 
@@ -42,7 +43,7 @@ std::int64_t apply(char kind, std::int64_t a, std::int64_t b) {
     case '/':
       return floored(a, b);
     case '%':
-      return a - floored(a, b) * b;
+      return b == -1 ? 0 : a - floored(a, b) * b;
     case '<':
       return std::min(a, b);
     default:
@@ -50,17 +51,24 @@ std::int64_t apply(char kind, std::int64_t a, std::int64_t b) {
   }
 }
 
-std::string spell_call(char kind, const Dim& a, const Dim& b) {
-  const std::string left = a.to_string(), right = b.to_string();
-  if (kind == '<') return "min(" + left + ", " + right + ")";
-  if (kind == '>') return "max(" + left + ", " + right + ")";
-  const auto operand = [](const std::string& text) {
-    return text.find(' ') == std::string::npos ? text : "(" + text + ")";
-  };
-  return "(" + operand(left) + (kind == '/' ? " // " : " % ") + operand(right) + ")";
+// An expression may come from a file: one with more characters, factors or terms than this is no dimension of
+// a model.
+void check_length(std::size_t length) {
+  if (length > 4096) throw Error(ErrorKind::integrity, "a dimension is too long an expression");
 }
 
 }  // namespace
+
+// Python's precedence: "//" and "%" bind like "*", from the left.
+std::string Dim::spell_call(char kind, const Dim& a, const Dim& b) {
+  std::string left = a.to_string(), right = b.to_string();
+  check_length(left.size() + right.size());
+  if (kind == '<') return "min(" + left + ", " + right + ")";
+  if (kind == '>') return "max(" + left + ", " + right + ")";
+  if (a.terms_.size() > 1) left = "(" + left + ")";
+  if (!b.is_number() && !b.is_atom()) right = "(" + right + ")";
+  return "(" + left + (kind == '/' ? " // " : " % ") + right + ")";
+}
 
 bool Dim::Less::operator()(const Product& a, const Product& b) const {
   // Symbols before numbers, then by spelling: "past_sequence_length + sequence_length", "2*b", "b + 1".
@@ -92,6 +100,10 @@ bool Dim::is_number() const {
   return terms_.empty() || (terms_.size() == 1 && terms_.begin()->first.empty());
 }
 
+bool Dim::is_atom() const {
+  return terms_.size() == 1 && terms_.begin()->first.size() == 1 && terms_.begin()->second == 1;
+}
+
 std::int64_t Dim::number() const {
   if (!is_number()) throw Error(ErrorKind::internal, "dimension " + to_string() + " is not a number");
   return terms_.empty() ? 0 : terms_.begin()->second;
@@ -100,13 +112,16 @@ std::int64_t Dim::number() const {
 std::string Dim::to_string() const {
   std::string out;
   for (const auto& [product, coefficient] : terms_) {
-    const std::int64_t size = coefficient < 0 && !out.empty() ? -coefficient : coefficient;
-    if (!out.empty()) out += coefficient < 0 ? " - " : " + ";
+    std::string size = std::to_string(coefficient);
+    if (coefficient < 0) size.erase(0, 1);
+    if (!out.empty())
+      out += coefficient < 0 ? " - " : " + ";
+    else if (coefficient < 0)
+      out += "-";
     if (product.empty()) {
-      out += std::to_string(size);
+      out += size;
     } else {
-      if (size == -1) out += "-";
-      if (size != 1 && size != -1) out += std::to_string(size) + "*";
+      if (size != "1") out += size + "*";
       out += spell(product);
     }
   }
@@ -126,12 +141,14 @@ Dim operator+(const Dim& a, const Dim& b) {
 Dim operator-(const Dim& a, const Dim& b) { return a + Dim(-1) * b; }
 
 Dim operator*(const Dim& a, const Dim& b) {
+  check_length(a.terms_.size() * b.terms_.size());
   Dim out;
   for (const auto& [left, x] : a.terms_) {
     for (const auto& [right, y] : b.terms_) {
       Dim term;
       Dim::Product product = left;
       product.insert(product.end(), right.begin(), right.end());
+      check_length(product.size());
       std::sort(product.begin(), product.end(),
                 [](const auto& p, const auto& q) { return p->spelling < q->spelling; });
       term.terms_[std::move(product)] = times(x, y);
@@ -146,7 +163,7 @@ bool Dim::divide_exactly(const Dim& by, Dim& quotient) const {
   const auto& [divisor, number] = *by.terms_.begin();
   quotient = Dim();
   for (const auto& [product, coefficient] : terms_) {
-    if (coefficient % number != 0) return false;
+    if (apply('%', coefficient, number) != 0) return false;
     Product rest = product;
     for (const auto& atom : divisor) {
       const auto at = std::find_if(rest.begin(), rest.end(),
@@ -155,7 +172,7 @@ bool Dim::divide_exactly(const Dim& by, Dim& quotient) const {
       rest.erase(at);
     }
     Dim term;
-    term.terms_[std::move(rest)] = coefficient / number;
+    term.terms_[std::move(rest)] = floored(coefficient, number);
     quotient = quotient + term;
   }
   return true;
@@ -177,13 +194,25 @@ Dim floor_div(const Dim& a, const Dim& b) {
 
 Dim mod(const Dim& a, const Dim& b) {
   if (b == Dim(0)) throw Error(ErrorKind::usage, "a dimension is divided by zero");
+  if (a.is_number() && b.is_number()) return apply('%', a.number(), b.number());
   Dim quotient;
   if (a == b || a.divide_exactly(b, quotient)) return 0;
   return Dim::of_call('%', a, b);
 }
 
-Dim min(const Dim& a, const Dim& b) { return a == b ? a : Dim::of_call('<', a, b); }
-Dim max(const Dim& a, const Dim& b) { return a == b ? a : Dim::of_call('>', a, b); }
+Dim min(const Dim& a, const Dim& b) {
+  if (a.is_number() && b.is_number()) return std::min(a.number(), b.number());
+  const Dim difference = a - b;
+  if (difference.is_number()) return difference.number() <= 0 ? a : b;
+  return Dim::of_call('<', a, b);
+}
+
+Dim max(const Dim& a, const Dim& b) {
+  if (a.is_number() && b.is_number()) return std::max(a.number(), b.number());
+  const Dim difference = a - b;
+  if (difference.is_number()) return difference.number() >= 0 ? a : b;
+  return Dim::of_call('>', a, b);
+}
 
 bool operator==(const Dim& a, const Dim& b) {
   return a.terms_.size() == b.terms_.size() &&

@@ -3,6 +3,7 @@
 // Kept canonical, so that equality is structural: a sum of terms, each an integer times a product of atoms,
 // terms and atoms sorted. An atom is a symbol or one of (a // b), (a % b), min(a, b), max(a, b) that could
 // not be simplified. It prints as optimum spells dynamic axes: "past_sequence_length + sequence_length".
+// Overflow of 64 bits and expressions that grow without end are Error{integrity}: both come from files.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -49,6 +50,8 @@ class Dim {
   static Dim of_atom(std::shared_ptr<const Atom> atom);
   static Dim of_call(char kind, const Dim& a, const Dim& b);
   static std::string spell(const Product& product);
+  static std::string spell_call(char kind, const Dim& a, const Dim& b);
+  bool is_atom() const;
   bool divide_exactly(const Dim& by, Dim& quotient) const;
 
   std::map<Product, std::int64_t, Less> terms_;  // no zero coefficients; the constant has the empty product
