@@ -1,8 +1,12 @@
 #include "tensor/tensor.h"
 
+#include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
-#include <new>
+#include <limits>
+#include <type_traits>
 
 #include "base/error.h"
 #include "tensor/half.h"
@@ -52,6 +56,15 @@ void with_type(DType dtype, F&& f) {
   }
 }
 
+// Rounds to odd: inexact values get the odd one of their two neighbours, and rounding that to fp16 or bf16 is
+// the same as rounding the value itself. long double holds every double and every 64-bit integer.
+float to_odd(long double value) {
+  const auto nearest = static_cast<float>(value);
+  const auto bits = std::bit_cast<std::uint32_t>(nearest);
+  if (nearest == value || std::isnan(nearest) || (bits & 1) != 0) return nearest;
+  return std::bit_cast<float>(std::fabs(nearest) > std::fabs(value) ? bits - 1 : bits + 1);
+}
+
 template <class T>
 auto read(T, const std::byte* p, std::size_t i) {
   return load<T>(p + i * sizeof(T));
@@ -63,8 +76,26 @@ float read(BrainTag, const std::byte* p, std::size_t i) {
 }
 
 template <class T, class V>
+T cast(V value) {
+  if constexpr (std::is_floating_point_v<V> && std::is_integral_v<T>) {
+    using Limits = std::numeric_limits<T>;
+    if (std::isnan(value)) return 0;
+    if (value <= static_cast<V>(Limits::min())) return Limits::min();
+    if (value >= std::ldexp(V(1), Limits::digits)) return Limits::max();
+  }
+  return static_cast<T>(value);
+}
+
+// What fp16 or bf16 is made from.
+template <class V>
+float to_float(V value) {
+  if constexpr (sizeof(V) > 4 || (sizeof(V) == 4 && std::is_integral_v<V>)) return to_odd(value);
+  return static_cast<float>(value);
+}
+
+template <class T, class V>
 void write(T, std::byte* p, std::size_t i, V value) {
-  const T out = static_cast<T>(value);
+  const T out = cast<T>(value);
   std::memcpy(p + i * sizeof(T), &out, sizeof out);
 }
 template <class V>
@@ -73,22 +104,33 @@ void write(bool, std::byte* p, std::size_t i, V value) {
 }
 template <class V>
 void write(HalfTag, std::byte* p, std::size_t i, V value) {
-  write(std::uint16_t{}, p, i, f32_to_f16(static_cast<float>(value)));
+  write(std::uint16_t{}, p, i, f32_to_f16(to_float(value)));
 }
 template <class V>
 void write(BrainTag, std::byte* p, std::size_t i, V value) {
-  write(std::uint16_t{}, p, i, f32_to_bf16(static_cast<float>(value)));
+  write(std::uint16_t{}, p, i, f32_to_bf16(to_float(value)));
 }
 
 }  // namespace
 
 void Tensor::Free::operator()(std::byte* p) const { std::free(p); }
 
+std::size_t bytes_of(DType dtype, std::span<const std::int64_t> shape) {
+  if (std::any_of(shape.begin(), shape.end(), [](std::int64_t size) { return size < 0; }))
+    throw Error(ErrorKind::integrity, "shape " + to_string(shape) + " has a negative size");
+  std::int64_t bytes = 0;
+  if (__builtin_mul_overflow(elements(shape), static_cast<std::int64_t>(size_of(dtype)), &bytes))
+    throw Error(ErrorKind::integrity, "shape " + to_string(shape) + " has more bytes than 64 bits count");
+  return static_cast<std::size_t>(bytes);
+}
+
 Tensor::Tensor(DType dtype, Sizes shape) : dtype_(dtype), shape_(std::move(shape)) {
-  bytes_ = static_cast<std::size_t>(elements(shape_)) * size_of(dtype_);
+  bytes_ = bytes_of(dtype_, shape_);
   const std::size_t rounded = (bytes_ + 63) / 64 * 64;
   data_.reset(static_cast<std::byte*>(std::aligned_alloc(64, rounded == 0 ? 64 : rounded)));
-  if (!data_) throw std::bad_alloc();
+  if (!data_)
+    throw Error(ErrorKind::out_of_memory, "a tensor of shape " + to_string(shape_) + " needs " +
+                                              std::to_string(bytes_) + " bytes, which memory does not have");
   std::memset(data_.get(), 0, bytes_);
 }
 
@@ -112,6 +154,7 @@ Tensor Tensor::vector(std::span<const std::int64_t> values) {
 
 Tensor Tensor::copy_of(const TensorView& view) {
   Tensor t(view.dtype, view.shape);
+  if (view.bytes.size() != t.bytes_) throw Error(ErrorKind::internal, "copy_of: bytes of another length");
   if (!view.bytes.empty()) std::memcpy(t.data_.get(), view.bytes.data(), t.bytes_);
   return t;
 }

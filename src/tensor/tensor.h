@@ -24,11 +24,14 @@ struct TensorView {
   }
 };
 
+// Bytes of a dense tensor; a size below zero or more than 64 bits count is Error{integrity}.
+std::size_t bytes_of(DType dtype, std::span<const std::int64_t> shape);
+
 // Owns its bytes, aligned to 64.
 class Tensor {
  public:
   Tensor() = default;
-  Tensor(DType dtype, Sizes shape);  // zeros
+  Tensor(DType dtype, Sizes shape);  // zeros; Error{out_of_memory} where there is not enough
   static Tensor scalar(float value);
   static Tensor scalar(std::int64_t value);
   static Tensor vector(std::span<const std::int64_t> values);  // int64 [n]
@@ -59,8 +62,9 @@ class Tensor {
   std::size_t bytes_ = 0;
 };
 
-// Element by element into another dtype (floats round to nearest even; float to integer truncates). Lengths
-// in elements must agree. Bytes need no alignment.
+// Element by element into another dtype. To floats it rounds once, to nearest even. A float becomes an
+// integer by truncation; out of range it takes the range's end, and NaN becomes 0. An integer wraps in a
+// narrower one. Lengths in elements must agree. Bytes need no alignment.
 void convert(std::span<const std::byte> from, DType from_dtype, std::span<std::byte> to, DType to_dtype);
 Tensor converted(const TensorView& view, DType dtype);
 
