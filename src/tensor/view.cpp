@@ -21,10 +21,17 @@ Sizes row_major(const Sizes& sizes) {
   return strides;
 }
 
+std::vector<int> identity(std::size_t rank) {
+  std::vector<int> p(rank);
+  std::iota(p.begin(), p.end(), 0);
+  return p;
+}
+
 Strided strided(const View& view, const Sizes& stored) {
   Strided s;
   s.sizes = view.reshape.empty() ? stored : view.reshape;
-  if (elements(s.sizes) != elements(stored))
+  const bool negative = std::any_of(s.sizes.begin(), s.sizes.end(), [](std::int64_t n) { return n < 0; });
+  if (negative || elements(s.sizes) != elements(stored))
     throw Error(ErrorKind::integrity,
                 "shape " + to_string(stored) + " cannot be read as " + to_string(s.sizes));
   s.strides = row_major(s.sizes);
@@ -38,22 +45,17 @@ Strided strided(const View& view, const Sizes& stored) {
     s.sizes[axis] = r.end - r.begin;
   }
   if (view.permutation.empty()) return s;
-  if (view.permutation.size() != s.sizes.size())
-    throw Error(ErrorKind::integrity, "shape " + to_string(s.sizes) +
-                                          " does not have the axes of a permutation of " +
-                                          std::to_string(view.permutation.size()));
+  const std::vector<int> in_order = identity(s.sizes.size());
+  if (!std::is_permutation(in_order.begin(), in_order.end(), view.permutation.begin(),
+                           view.permutation.end()))
+    throw Error(ErrorKind::integrity,
+                "shape " + to_string(s.sizes) + " does not have the axes of the permutation");
   Strided out = s;
   for (std::size_t i = 0; i < view.permutation.size(); ++i) {
     out.sizes[i] = s.sizes[static_cast<std::size_t>(view.permutation[i])];
     out.strides[i] = s.strides[static_cast<std::size_t>(view.permutation[i])];
   }
   return out;
-}
-
-std::vector<int> identity(std::size_t rank) {
-  std::vector<int> p(rank);
-  std::iota(p.begin(), p.end(), 0);
-  return p;
 }
 
 // Both tiles fit the first-level cache: a plain loop over a transposed matrix misses on every element.
@@ -156,10 +158,15 @@ std::string to_string(const View& view, std::size_t stored_rank) {
 Sizes shape_of(const View& view, const Sizes& stored) { return strided(view, stored).sizes; }
 
 View narrowed(View inner, int axis, std::int64_t begin, std::int64_t end) {
+  if (axis < 0 || (!inner.permutation.empty() && static_cast<std::size_t>(axis) >= inner.permutation.size()))
+    throw Error(ErrorKind::internal, "narrowed: the view has no axis " + std::to_string(axis));
   const int stored_axis =
       inner.permutation.empty() ? axis : inner.permutation[static_cast<std::size_t>(axis)];
   const auto at = std::find_if(inner.ranges.begin(), inner.ranges.end(),
                                [&](const AxisRange& r) { return r.axis == stored_axis; });
+  if (begin < 0 || end < begin || (at != inner.ranges.end() && end > at->end - at->begin))
+    throw Error(ErrorKind::internal, "narrowed: axis " + std::to_string(axis) + " has no range " +
+                                         std::to_string(begin) + ":" + std::to_string(end));
   if (at == inner.ranges.end())
     inner.ranges.push_back({stored_axis, begin, end});
   else
@@ -178,7 +185,12 @@ View transposed(View inner, std::size_t rank) {
 void copy_rows(const TensorView& tensor, const View& view, std::int64_t begin, std::int64_t end, DType dtype,
                std::span<std::byte> out) {
   Strided s = strided(view, tensor.shape);
+  if (tensor.bytes.size() != bytes_of(tensor.dtype, tensor.shape))
+    throw Error(ErrorKind::integrity, "a tensor of shape " + to_string(tensor.shape) + " has " +
+                                          std::to_string(tensor.bytes.size()) + " bytes");
   if (!s.sizes.empty()) {
+    if (begin < 0 || end < begin || end > s.sizes[0])
+      throw Error(ErrorKind::internal, "copy_rows: rows outside of shape " + to_string(s.sizes));
     s.offset += begin * s.strides[0];
     s.sizes[0] = end - begin;
   }
