@@ -99,7 +99,7 @@ TEST_CASE("without commit nothing is left, and an older file stays as it was") {
   CHECK(entries(temp.path()) == 1);
 }
 
-TEST_CASE("a commit replaces an older file; who has it open keeps it whole") {
+TEST_CASE("a commit replaces an older file, and who has it open keeps it whole") {
   const TempDir temp;
   write_file(temp / "a", "old");
   const MappedFile open(temp / "a");

@@ -17,6 +17,7 @@ function(hf_room name)
   target_sources(hf_${name} PRIVATE ${ROOM_SOURCES} PUBLIC FILE_SET HEADERS BASE_DIRS ${root} FILES ${headers})
   target_link_libraries(hf_${name} PUBLIC hf_flags ${ROOM_DEPENDS} PRIVATE ${ROOM_LINKS})
   set_target_properties(hf_${name} PROPERTIES EXPORT_NAME ${name} VERIFY_INTERFACE_HEADER_SETS ON)
+  set_property(GLOBAL APPEND PROPERTY HF_ROOMS ${name})
   install(TARGETS hf_${name} EXPORT hfTargets FILE_SET HEADERS DESTINATION include/hf)
 endfunction()
 
