@@ -158,14 +158,15 @@ std::string to_string(const View& view, std::size_t stored_rank) {
 Sizes shape_of(const View& view, const Sizes& stored) { return strided(view, stored).sizes; }
 
 View narrowed(View inner, int axis, std::int64_t begin, std::int64_t end) {
-  const bool known = inner.permutation.empty() || static_cast<std::size_t>(axis) < inner.permutation.size();
-  if (axis < 0 || !known || begin < 0 || end < begin)
-    throw Error(ErrorKind::internal, "narrowed: no range " + std::to_string(begin) + ":" +
-                                         std::to_string(end) + " of axis " + std::to_string(axis));
+  if (axis < 0 || (!inner.permutation.empty() && static_cast<std::size_t>(axis) >= inner.permutation.size()))
+    throw Error(ErrorKind::internal, "narrowed: the view has no axis " + std::to_string(axis));
   const int stored_axis =
       inner.permutation.empty() ? axis : inner.permutation[static_cast<std::size_t>(axis)];
   const auto at = std::find_if(inner.ranges.begin(), inner.ranges.end(),
                                [&](const AxisRange& r) { return r.axis == stored_axis; });
+  if (begin < 0 || end < begin || (at != inner.ranges.end() && end > at->end - at->begin))
+    throw Error(ErrorKind::internal, "narrowed: axis " + std::to_string(axis) + " has no range " +
+                                         std::to_string(begin) + ":" + std::to_string(end));
   if (at == inner.ranges.end())
     inner.ranges.push_back({stored_axis, begin, end});
   else

@@ -124,8 +124,7 @@ TEST_CASE("a matrix larger than the copy's tile is transposed exactly") {
 }
 
 TEST_CASE("narrowing composes with ranges and permutations") {
-  const Sizes stored{4, 6};
-  const Tensor t = counting(DType::f32, stored);
+  const Tensor t = counting(DType::f32, {4, 6});
   const View key{{}, {{1, 2, 6}}, {1, 0}};  // [4, 4]
   const View rows = narrowed(key, 0, 1, 3);
   CHECK(rows == View{{}, {{1, 3, 5}}, {1, 0}});
@@ -136,8 +135,7 @@ TEST_CASE("narrowing composes with ranges and permutations") {
 }
 
 TEST_CASE("narrowing a view equals narrowing what it gives") {
-  const Sizes stored{3, 4, 5};
-  const Tensor t = counting(DType::f32, stored);
+  const Tensor t = counting(DType::f32, {3, 4, 5});
   for (const std::vector<int>& permutation : {std::vector<int>{}, {2, 0, 1}, {1, 2, 0}, {0, 2, 1}}) {
     const View view{{}, {{1, 1, 4}}, permutation};
     const Tensor whole = materialize(t.view(), view, t.dtype());
@@ -156,11 +154,15 @@ TEST_CASE("transposing twice is the identity") {
   CHECK(error_of([] { transposed({}, 1); }) == ErrorKind::internal);
 }
 
-TEST_CASE("a range that no view has is refused") {
+TEST_CASE("a range that the view does not have is refused") {
+  const View columns{{}, {{1, 2, 6}}, {}};
   CHECK(error_of([&] { narrowed({}, 0, -1, 2); }) == ErrorKind::internal);
   CHECK(error_of([&] { narrowed({}, 0, 3, 2); }) == ErrorKind::internal);
   CHECK(error_of([&] { narrowed({}, -1, 0, 1); }) == ErrorKind::internal);
+  CHECK(error_of([&] { narrowed(columns, 1, 0, 5); }) == ErrorKind::internal);
   CHECK(error_of([&] { narrowed(View{{}, {}, {1, 0}}, 2, 0, 1); }) == ErrorKind::internal);
+  CHECK(error_of([&] { shape_of(narrowed({}, 0, 3, 5), {4, 6}); }) == ErrorKind::integrity);
+  CHECK(error_of([&] { shape_of(narrowed({}, 2, 0, 1), {4, 6}); }) == ErrorKind::integrity);
 }
 
 TEST_CASE("a view that does not fit the stored tensor is an integrity error") {
