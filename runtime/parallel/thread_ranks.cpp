@@ -178,7 +178,8 @@ void run_ranks(int ranks, const std::function<void(Communicator&)>& work) {
   };
   std::vector<std::jthread> threads;
   try {
-    for (std::size_t rank = 1; rank < static_cast<std::size_t>(ranks); ++rank) threads.emplace_back(run, rank);
+    for (std::size_t rank = 1; rank < static_cast<std::size_t>(ranks); ++rank)
+      threads.emplace_back(run, rank);
     run(0);
   } catch (...) {  // the system gave fewer threads than asked: those that run are not to wait for the others
     group.fail(threads.size() + 1, std::current_exception());

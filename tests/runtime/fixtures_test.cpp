@@ -26,7 +26,8 @@ Report compared(const std::filesystem::path& folder) {
   const Model model = load_model(folder, {.task = "", .all_outputs = true});
   const Reference reference = read_reference(reference_of(folder));
   const auto device = open_device("cpu", {.threads = 2, .cap_bytes = 0});
-  Session session(model.parts[0].graph, model.checkpoint, *device, {.observe = true, .communicator = nullptr});
+  Session session(model.parts[0].graph, model.checkpoint, *device,
+                  {.observe = true, .communicator = nullptr});
   return compare(session.step(reference.inputs), {reference.outputs, reference.noise, {}});
 }
 
