@@ -3,21 +3,22 @@
 
 For each fixture case, hfconvert writes the model twice, as it does by itself and with --all-outputs, and
 
-    checker     onnx's full check and strict shape inference with data propagation pass on both files; opset
-    17, IR 8 at
-                most, no operators but ONNX's own, no input unused
-    reference   ONNX Runtime gives the reference's outputs (with --all-outputs) shapes      and transformers'
-    outputs at 1 x 5 and 3 x 17 tokens names       inputs, outputs and axes are named and ordered as optimum
-    does; for bert-base and gpt2-base also compared
-                with a real export of optimum's
-    ORTModel    optimum's class for the task loads the folder and gives the reference's outputs
+    checker     onnx's full check and strict shape inference with data propagation pass on both files; opset 17,
+                IR 8 at most, no operators but ONNX's own, no input unused
+    reference   ONNX Runtime gives the reference's outputs (with --all-outputs)
+    shapes      and transformers' outputs at 1 x 5 and 3 x 17 tokens
+    names       inputs, outputs and axes are named and ordered as optimum does; for bert-base and gpt2-base also
+                compared with a real export of optimum's
+    ortmodel    optimum's class for the task loads the folder and gives the reference's outputs
 
 An output is right within max(1e-5, 3 x noise), its noise being the difference between fp32 and fp64 in
-transformers. Prints a row a case and `N passed, N failed`; exits with 1 if any check failed.
+transformers. Prints a row a case and `N passed, N failed`; exits with 1 if any check failed, with 77 where a
+package is missing.
 """
 
 import argparse
 import collections
+import importlib.util
 import logging
 import os
 import shutil
@@ -25,6 +26,11 @@ import subprocess
 import sys
 import traceback
 from pathlib import Path
+
+for package in ("onnx", "onnxruntime", "optimum", "safetensors", "torch", "transformers"):
+    if importlib.util.find_spec(package) is None:
+        print(f"test skipped: the Python package {package} is missing")
+        sys.exit(77)
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 logging.disable(logging.WARNING)
