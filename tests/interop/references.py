@@ -2,8 +2,8 @@
 """The references in the repository are what the scripts in tools/dev make with transformers.
 
 make_fixtures.py makes some cases anew: the same files, the same weights, and outputs within the noise, since
-processors differ in the last bits. capture_reference.py captures the embedded model anew. Exits with 77 where a
-package is missing.
+processors differ in the last bits. capture_reference.py captures the embedded model anew. Exits with 77 where
+a package is missing.
 """
 
 import argparse
