@@ -1,4 +1,4 @@
-"""The fixture cases as tests of an exporter: the model in transformers, its reference, and inputs of other
+"""The cases as tests of an exporter: the model in transformers, its reference, and inputs of other
 shapes."""
 
 import json
@@ -8,6 +8,7 @@ from pathlib import Path
 
 import torch
 import transformers
+from safetensors import safe_open
 from safetensors.torch import load_file
 
 FIRST_WORD_ID = 5  # smaller ids are special tokens
@@ -95,6 +96,15 @@ def run(model, inputs):
     flat = {name: value for name, value in result.items() if torch.is_tensor(value)}
     flat.update({f"hidden_states.{n}": value for n, value in enumerate(result.hidden_states)})
     return flat
+
+
+def captured_case(folder):
+    """A model beside whose weights lies a reference.safetensors of capture_reference.py."""
+    file = folder / "reference.safetensors"
+    with safe_open(file, "pt") as opened:
+        metadata = opened.metadata()
+    noise = {k.removeprefix("noise."): float(v) for k, v in metadata.items() if k.startswith("noise.")}
+    return Case(folder.resolve(), {"model_class": metadata["class"], "task": metadata["task"]}, noise, file)
 
 
 def read_cases(root, only):

@@ -1,23 +1,25 @@
 #!/usr/bin/env python3
 """Hold the ONNX files of hfconvert to what others make of them.
 
-For each fixture case, hfconvert writes the model twice, as it does by itself and with --all-outputs, and
+For each case, hfconvert writes the model twice, as it does by itself and with --all-outputs, and
 
     checker     onnx's full check and strict shape inference with data propagation pass on both files; opset
-    17, IR 8 at
-                most, no operators but ONNX's own, no input unused
-    reference   ONNX Runtime gives the reference's outputs (with --all-outputs) shapes      and transformers'
-    outputs at 1 x 5 and 3 x 17 tokens names       inputs, outputs and axes are named and ordered as optimum
-    does; for bert-base and gpt2-base also compared
-                with a real export of optimum's
-    ORTModel    optimum's class for the task loads the folder and gives the reference's outputs
+                17, IR 8 at most, no operators but ONNX's own, no input unused, tensors outside the file
+                aligned to 4096 bytes
+    reference   ONNX Runtime gives the reference's outputs (with --all-outputs)
+    shapes      and transformers' outputs at 1 x 5 and 3 x 17 tokens
+    names       inputs, outputs and axes are named and ordered as optimum does; for bert-base and gpt2-base
+                also compared with a real export of optimum's
+    ortmodel    optimum's class for the task loads the folder and gives the reference's outputs
 
 An output is right within max(1e-5, 3 x noise), its noise being the difference between fp32 and fp64 in
-transformers. Prints a row a case and `N passed, N failed`; exits with 1 if any check failed.
+transformers. Prints a row a case and `N passed, N failed`; exits with 1 if any check failed, with 77 where a
+package is missing.
 """
 
 import argparse
 import collections
+import importlib.util
 import logging
 import os
 import shutil
@@ -25,6 +27,11 @@ import subprocess
 import sys
 import traceback
 from pathlib import Path
+
+for package in ("onnx", "onnxruntime", "optimum", "safetensors", "torch", "transformers"):
+    if importlib.util.find_spec(package) is None:
+        print(f"test skipped: the Python package {package} is missing")
+        sys.exit(77)
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 logging.disable(logging.WARNING)
@@ -35,9 +42,10 @@ import optimum.onnxruntime
 import torch
 
 import onnx_contract
-from onnx_cases import read_cases
+from onnx_cases import captured_case, read_cases, run
 
 OPSET, NEWEST_IR = 17, 8
+ALIGNMENT = 4096
 SHAPES = ((1, 5), (3, 17))  # [batch, sequence]
 EXPORTED_FOR_REAL = ("bert-base", "gpt2-base")
 ORT_CLASSES = {
@@ -71,6 +79,14 @@ def convert(hfconvert, source, target, *options):
     if not path.is_file():
         raise Failed(f"hfconvert wrote no model.onnx, but {sorted(p.name for p in target.iterdir())}")
     return path
+
+
+def check_alignment(path):
+    """Tensors in a file beside the model can be mapped into memory."""
+    for tensor in onnx.load(path, load_external_data=False).graph.initializer:
+        place = {entry.key: entry.value for entry in tensor.external_data}
+        if int(place.get("offset", 0)) % ALIGNMENT:
+            raise Failed(f"{tensor.name} lies at byte {place['offset']} of {place['location']}")
 
 
 def compare(found, wanted, tolerances):
@@ -131,6 +147,7 @@ class Checks:
             unused = [value.name for value in [*graph.input, *graph.initializer] if value.name not in used]
             if unused:
                 raise Failed(f"{path.parent.name}: {', '.join(unused)} is not used by any node")
+            check_alignment(path)
         return "ok"
 
     def reference(self):
@@ -156,7 +173,10 @@ class Checks:
         return f"{worst:.2f}"
 
     def names(self):
-        inputs, outputs = self.case.reference
+        inputs, _ = self.case.reference
+        outputs = run(
+            self.case.model, inputs
+        )  # in transformers' order, which a file of tensors does not keep
         results = {name: value for name, value in outputs.items() if not name.startswith("hidden_states.")}
         found = onnx_contract.interface(self.plain)
         wanted = [onnx_contract.expected(self.case.model, self.case.task, inputs, results)]
@@ -225,16 +245,25 @@ def main():
     )
     parser.add_argument("--hfconvert", type=Path, required=True, metavar="PROGRAM")
     parser.add_argument("--fixtures", type=Path, required=True, metavar="DIR")
+    parser.add_argument(
+        "--model",
+        type=Path,
+        nargs="*",
+        default=[],
+        metavar="DIR",
+        help="also a model with its reference.safetensors of capture_reference.py",
+    )
     parser.add_argument("--work", type=Path, required=True, metavar="DIR", help="where the files are written")
     parser.add_argument("--only", nargs="*", metavar="SUBSTRING", help="cases named like one of these")
     options = parser.parse_args()
     torch.set_num_threads(1)
 
     counts = collections.Counter()
-    print(f"{'case':30}", *(f"{column:11}" for column in ("convert", *COLUMNS)))
-    for case in read_cases(options.fixtures, options.only):
+    print(f"{'case':32}", *(f"{column:11}" for column in ("convert", *COLUMNS)))
+    cases = read_cases(options.fixtures, options.only) + [captured_case(folder) for folder in options.model]
+    for case in cases:
         results = check(case, options.work, options.hfconvert.resolve())
-        print(f"{case.name:30}", *(f"{cell:11}" for cell, _ in results.values()), flush=True)
+        print(f"{case.name:32}", *(f"{cell:11}" for cell, _ in results.values()), flush=True)
         for column, (cell, complaint) in results.items():
             counts["failed" if cell == "FAILED" else "passed"] += cell != "-"
             if complaint:

@@ -2,9 +2,12 @@
 """Train the small masked language model of examples/tiny-bert.
 
 A BertForMaskedLM of about a million parameters and its WordPiece tokenizer, trained on sentences of
-tiny_corpus.py in a few minutes on a processor. Seeded: the same versions on the same kind of processor give
-the same model. Writes config.json, model.safetensors, the tokenizer's files and the model card, README.md,
-with the accuracy reached.
+tiny_corpus.py in a few minutes on a processor. Writes config.json, model.safetensors, the tokenizer's files
+and the model card, README.md, with the accuracy reached.
+
+Training is seeded: with the tokenizer that lies in --out, the same versions on the same kind of processor
+give the same weights. The tokenizer's own training breaks ties at random, so one that is there is kept;
+remove tokenizer.json to have a new one.
 """
 
 import argparse
@@ -57,6 +60,13 @@ def make_texts(rng):
     training += 20 * tiny_corpus.prose_sentences()
     rng.shuffle(training)
     return training, held_out
+
+
+def tokenizer_for(texts, folder, vocabulary):
+    """The one in `folder`, else one trained on the texts."""
+    if (folder / "tokenizer.json").exists():
+        return transformers.BertTokenizerFast.from_pretrained(folder)
+    return train_tokenizer(texts, vocabulary)
 
 
 def train_tokenizer(texts, vocabulary):
@@ -222,7 +232,9 @@ def main():
     parser.add_argument("--steps", type=int, default=3000)
     parser.add_argument("--batch-size", type=int, default=48)
     parser.add_argument("--learning-rate", type=float, default=2e-3, help="at its peak")
-    parser.add_argument("--vocabulary", type=int, default=2048, help="at most this many tokens")
+    parser.add_argument(
+        "--vocabulary", type=int, default=2048, help="at most this many tokens, in a new tokenizer"
+    )
     parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()
 
@@ -230,7 +242,7 @@ def main():
     torch.manual_seed(SEED)
     rng = random.Random(SEED)
     training, held_out = make_texts(rng)
-    tokenizer = train_tokenizer(training, options.vocabulary)
+    tokenizer = tokenizer_for(training, options.out, options.vocabulary)
     config = transformers.BertConfig(
         vocab_size=len(tokenizer),
         hidden_size=128,
