@@ -10,15 +10,22 @@ Value pooled(Builder base, Value x) {
   return b.tanh(b.linear(first, "dense", b.dim(x, -1)));
 }
 
-Value masked_logits(Builder b, Value x, const Config& config, const EncoderSizes& sizes,
-                    const Builder& base) {
+Vocabulary known_words(const Config& config, const EncoderSizes& sizes, const Builder& base,
+                       const Request& request) {
+  Vocabulary words = vocabulary(config, sizes.vocabulary, base.name("embeddings.word_embeddings.weight"));
+  if (request.head != "ForMaskedLM" && request.head != "ForPreTraining") return words;
+  words.weight = "cls.predictions.decoder.weight";
+  words.bias = "cls.predictions.bias";  // transformers lets the decoder take this one
+  words.bias_alias = "cls.predictions.decoder.bias";
+  return words;
+}
+
+Value masked_logits(Builder b, Value x, const EncoderSizes& sizes, const Vocabulary& words) {
   const Builder head = b.in("cls.predictions");
   Builder transform = head.in("transform");
   Value y = activation(transform, transform.linear(x, "dense", sizes.hidden), sizes.activation);
   y = transform.layer_norm(y, "LayerNorm", sizes.epsilon);
-  return vocabulary_logits(head, y, config,
-                           {base.name("embeddings.word_embeddings.weight"), head.name("decoder.weight"),
-                            head.name("bias"), head.name("decoder.bias")});
+  return vocabulary_logits(head, y, words);
 }
 
 Value next_sentence_logits(Builder b, Value pooled) {
@@ -32,23 +39,23 @@ void bert(Builder b, const Config& config, const Request& request) {
   const Builder base = b.in(request.head == "Model" ? "" : "bert");
   const TextInputs in = text_inputs(b, request, TokenTypes::present);
 
-  Builder embeddings = base.in("embeddings");
+  const Vocabulary words = known_words(config, sizes, base, request);
+
+  const Builder embeddings = base.in("embeddings");
   Value positions;
-  if (sizes.positions == "absolute") {
-    const Value table =
-        embeddings.in("position_embeddings").weight("weight", {sizes.max_positions, sizes.hidden});
-    positions = embeddings.slice(table, 0, 0, in.sequence);
-  }
-  const Value embedded = embed(embeddings, in, positions, config, sizes.hidden, sizes.epsilon);
+  if (sizes.positions == "absolute")
+    positions =
+        first_positions(embeddings, "position_embeddings", sizes.max_positions, sizes.hidden, in.sequence);
+  const Value embedded = embed(embeddings, in, positions, sizes, words, sizes.hidden);
   const Value x = bert_encoder(base.in("encoder"), embedded, in.visible, sizes);
 
   if (request.head == "Model") {
     b.output("last_hidden_state", x);
     if (request.all_outputs) b.output("pooler_output", pooled(base, x));
   } else if (request.head == "ForMaskedLM") {
-    b.output("logits", masked_logits(b, x, config, sizes, base));
+    b.output("logits", masked_logits(b, x, sizes, words));
   } else if (request.head == "ForPreTraining") {
-    b.output("prediction_logits", masked_logits(b, x, config, sizes, base));
+    b.output("prediction_logits", masked_logits(b, x, sizes, words));
     b.output("seq_relationship_logits", next_sentence_logits(b, pooled(base, x)));
   } else if (request.head == "ForNextSentencePrediction") {
     b.output("logits", next_sentence_logits(b, pooled(base, x)));

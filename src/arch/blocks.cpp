@@ -101,12 +101,14 @@ TextInputs text_inputs(Builder b, const Request& request, TokenTypes types) {
   return in;
 }
 
-EncoderSizes encoder_sizes(const Config& config) {
+EncoderSizes encoder_sizes(const Config& config, const EncoderDefaults& defaults) {
   EncoderSizes s{};
   s.layers = config.positive("num_hidden_layers", 12);
-  s.heads = config.positive("num_attention_heads", 12);
-  s.hidden = config.positive("hidden_size", 768);
-  s.ffn = config.positive("intermediate_size", 3072);
+  s.heads = config.positive("num_attention_heads", defaults.heads);
+  s.hidden = config.positive("hidden_size", defaults.hidden);
+  s.ffn = config.positive("intermediate_size", defaults.ffn);
+  s.vocabulary = config.positive("vocab_size", defaults.vocabulary);
+  s.types = config.positive("type_vocab_size", 2);
   s.activation = config.text("hidden_act", "gelu");
   s.epsilon = static_cast<float>(config.number("layer_norm_eps", 1e-12));
   s.causal = config.flag("is_decoder", false);
@@ -150,31 +152,58 @@ Value bert_encoder(Builder b, Value x, Value visible, const EncoderSizes& sizes)
   return x;
 }
 
-Value embed(Builder b, const TextInputs& in, Value positions, const Config& config, std::int64_t width,
-            float epsilon) {
-  const Value words = b.embedding(in.ids, "word_embeddings", config.positive("vocab_size", 30522), width);
-  const Dim kinds = config.positive("type_vocab_size", 2);
+Vocabulary vocabulary(const Config& config, std::int64_t size, std::string embedding) {
+  Vocabulary words;
+  words.size = size;
+  words.embedding = std::move(embedding);
+  words.tied = config.flag("tie_word_embeddings", true);
+  return words;
+}
+
+namespace {
+
+TensorRef table_of(const Vocabulary& words) {
+  TensorRef ref{words.embedding, {}, {}};
+  if (words.tied && !words.weight.empty()) ref.aliases.push_back(words.weight);
+  return ref;
+}
+
+}  // namespace
+
+Value word_embeddings(Builder b, Value ids, const Vocabulary& words, const Dim& width) {
+  const Value table = b.weight(table_of(words), {words.size, width});
+  return b.gather(table, ids, 0);
+}
+
+Value first_positions(Builder b, std::string_view name, std::int64_t rows, const Dim& width,
+                      const Dim& sequence) {
+  Builder here = b.in(name);
+  const Value table = here.weight("weight", {rows, width});
+  return here.slice(table, 0, 0, sequence);
+}
+
+Value embed(Builder b, const TextInputs& in, Value positions, const EncoderSizes& sizes,
+            const Vocabulary& vocabulary, std::int64_t width) {
+  const Value words = word_embeddings(b.in("word_embeddings"), in.ids, vocabulary, width);
+  const Dim kinds = sizes.types;
   // Without token types as input every token has type 0.
   const Value types = in.types.present()
                           ? b.embedding(in.types, "token_type_embeddings", kinds, width)
                           : b.slice(b.in("token_type_embeddings").weight("weight", {kinds, width}), 0, 0, 1);
   Value x = b.add(words, types);
   if (positions.present()) x = b.add(x, positions);
-  return b.layer_norm(x, "LayerNorm", epsilon);
+  return b.layer_norm(x, "LayerNorm", sizes.epsilon);
 }
 
-Value vocabulary_logits(Builder b, Value x, const Config& config, const Vocabulary& names) {
-  const Dim words = config.positive("vocab_size", 30522);
-  const bool tied = config.flag("tie_word_embeddings", true);
-  const TensorRef ref =
-      tied ? TensorRef{names.embedding, {names.weight}, {}} : TensorRef{names.weight, {}, {}};
+Value vocabulary_logits(Builder b, Value x, const Vocabulary& words) {
+  const TensorRef ref = words.tied ? table_of(words) : TensorRef{words.weight, {}, {}};
   const Split split{Split::outputs};
-  const Value w = b.weight(ref, {words, b.dim(x, -1)}, split);
+  const Value w = b.weight(ref, {words.size, b.dim(x, -1)}, split);
   Value bias;
-  if (!names.bias.empty()) {
-    TensorRef bias_ref{names.bias, {}, {}};
-    if (!names.bias_alias.empty()) bias_ref.aliases.push_back(names.bias_alias);
-    bias = b.weight(std::move(bias_ref), {words}, split);
+  if (!words.bias.empty()) {
+    TensorRef bias_ref{words.bias, {}, {}};
+    if (!words.bias_alias.empty()) bias_ref.aliases.push_back(words.bias_alias);
+    bias = b.weight(std::move(bias_ref), {words.size}, split);
   }
   return b.linear(x, w, bias, split);
 }
@@ -192,6 +221,10 @@ void span_logits(Builder b, Value x, std::string_view name, const Config& config
   if (labels != 2)
     throw Error(ErrorKind::integrity, config.subject() + ": has " + std::to_string(labels) +
                                           " labels, question answering needs 2 (start and end)");
+  span_logits(b, x, name);
+}
+
+void span_logits(Builder b, Value x, std::string_view name) {
   const Value both = b.linear(x, name, 2);
   b.output("start_logits", b.select(both, 2, 0));
   b.output("end_logits", b.select(both, 2, 1));

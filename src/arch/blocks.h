@@ -21,14 +21,18 @@ TextInputs text_inputs(Builder b, const Request& request, TokenTypes types);
 
 // The sizes of an encoder whose weights have BERT's names.
 struct EncoderSizes {
-  std::int64_t layers, heads, hidden, head_dim, ffn;
+  std::int64_t layers, heads, hidden, head_dim, ffn, vocabulary, types;
   std::string activation;
   float epsilon;
   bool causal;            // config.is_decoder
   std::string positions;  // "absolute", "relative_key", "relative_key_query"
   std::int64_t max_positions;
 };
-EncoderSizes encoder_sizes(const Config& config);
+// What the config class says where the file does not.
+struct EncoderDefaults {
+  std::int64_t heads = 12, hidden = 768, ffn = 3072, vocabulary = 30522;
+};
+EncoderSizes encoder_sizes(const Config& config, const EncoderDefaults& defaults = {});
 
 // BERT's stack of post-norm layers: b stands at "encoder". Observes hidden_states.0 … .layers.
 Value bert_encoder(Builder b, Value x, Value visible, const EncoderSizes& sizes);
@@ -36,28 +40,37 @@ Value bert_encoder(Builder b, Value x, Value visible, const EncoderSizes& sizes)
 // Self-attention of one layer: b stands where query, key and value are.
 Value bert_attention(Builder b, Value x, Value visible, const EncoderSizes& sizes);
 
+// The words that a model knows: the table that embeds them and, in a language model, the projection back to
+// them. Where the config ties the two they are one parameter, whichever of its names the file has.
+struct Vocabulary {
+  std::int64_t size = 0;
+  std::string embedding;     // full names: the table,
+  std::string weight, bias;  // the projection's own; empty: none
+  std::string bias_alias;    // where the bias has a second name
+  bool tied = false;
+};
+Vocabulary vocabulary(const Config& config, std::int64_t size, std::string embedding);
+
+Value word_embeddings(Builder b, Value ids, const Vocabulary& words, const Dim& width);  // [.., width]
+Value vocabulary_logits(Builder b, Value x, const Vocabulary& words);                    // [.., words.size]
+
+// Rows 0 … sequence - 1 of a position table: [sequence, width].
+Value first_positions(Builder b, std::string_view name, std::int64_t rows, const Dim& width,
+                      const Dim& sequence);
+
 // word + token type + position embeddings, normalized: b stands at "embeddings". `positions` is [rows or 1,
 // sequence, width], or absent where the model has none.
-Value embed(Builder b, const TextInputs& in, Value positions, const Config& config, std::int64_t width,
-            float epsilon);
-
-// The output projection of a masked or causal language model: logits [rows, sequence, vocab_size]. Where the
-// config ties it, its weight is the word embedding `embedding` under whichever of the names the file has.
-struct Vocabulary {
-  std::string embedding;  // full name of the word embedding's weight
-  std::string weight;     // full name of the projection's own
-  std::string bias;       // full names; empty: none
-  std::string bias_alias;
-};
-Value vocabulary_logits(Builder b, Value x, const Config& config, const Vocabulary& names);
+Value embed(Builder b, const TextInputs& in, Value positions, const EncoderSizes& sizes,
+            const Vocabulary& words, std::int64_t width);
 
 // Outputs of heads, b at the top: named as transformers and optimum name them.
 void label_logits(Builder b, Value x, std::string_view name,
                   const Config& config);  // logits [.., num_labels]
 void choice_logits(Builder b, Value pooled, std::string_view name,
-                   const Dim& choices);  // logits [batch, num_choices]
-void span_logits(Builder b, Value x, std::string_view name,
-                 const Config& config);  // start_logits, end_logits
+                   const Dim& choices);                       // logits [batch, num_choices]
+void span_logits(Builder b, Value x, std::string_view name);  // start_logits, end_logits
+// The same for a class whose projection counts the config's labels: another number than 2 is refused.
+void span_logits(Builder b, Value x, std::string_view name, const Config& config);
 
 Dim batch_size();
 Dim sequence_length();

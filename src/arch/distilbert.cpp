@@ -10,16 +10,19 @@ namespace {
 constexpr float kEpsilon = 1e-12f;  // fixed in transformers' class, not in the config
 
 struct DistilBertSizes {
-  std::int64_t layers, heads, dim, head_dim, ffn;
+  std::int64_t layers, heads, dim, head_dim, ffn, vocabulary, positions;
   std::string activation;
 };
 
 DistilBertSizes read_sizes(const Config& config) {
   DistilBertSizes s{};
-  s.layers = config.positive("n_layers", config.integer("num_hidden_layers", 6));
-  s.heads = config.positive("n_heads", config.integer("num_attention_heads", 12));
-  s.dim = config.positive("dim", config.integer("hidden_size", 768));
+  // Where a file has both names of a size, the common one wins in transformers (attribute_map).
+  s.layers = config.positive("num_hidden_layers", config.integer("n_layers", 6));
+  s.heads = config.positive("num_attention_heads", config.integer("n_heads", 12));
+  s.dim = config.positive("hidden_size", config.integer("dim", 768));
   s.ffn = config.positive("hidden_dim", 3072);
+  s.vocabulary = config.positive("vocab_size", 30522);
+  s.positions = config.positive("max_position_embeddings", 512);
   s.activation = config.text("activation", "gelu");
   if (s.dim % s.heads != 0)
     throw Error(ErrorKind::integrity, config.subject() + ": dim " + std::to_string(s.dim) +
@@ -52,11 +55,11 @@ Value encoder(Builder b, Value x, Value visible, const DistilBertSizes& s) {
   return x;
 }
 
-Value embedded(Builder b, const TextInputs& in, const Config& config, const DistilBertSizes& s) {
-  const Value words = b.embedding(in.ids, "word_embeddings", config.positive("vocab_size", 30522), s.dim);
-  const Value table =
-      b.in("position_embeddings").weight("weight", {config.positive("max_position_embeddings", 512), s.dim});
-  return b.layer_norm(b.add(words, b.slice(table, 0, 0, in.sequence)), "LayerNorm", kEpsilon);
+// Sinusoidal positions (sinusoidal_pos_embds) are in the file like learned ones.
+Value embedded(Builder b, const TextInputs& in, const Vocabulary& vocabulary, const DistilBertSizes& s) {
+  const Value words = word_embeddings(b.in("word_embeddings"), in.ids, vocabulary, s.dim);
+  const Value places = first_positions(b, "position_embeddings", s.positions, s.dim, in.sequence);
+  return b.layer_norm(b.add(words, places), "LayerNorm", kEpsilon);
 }
 
 }  // namespace
@@ -65,7 +68,12 @@ void distilbert(Builder b, const Config& config, const Request& request) {
   const DistilBertSizes s = read_sizes(config);
   const Builder base = b.in(request.head == "Model" ? "" : "distilbert");
   const TextInputs in = text_inputs(b, request, TokenTypes::absent);
-  const Value x = encoder(base, embedded(base.in("embeddings"), in, config, s), in.visible, s);
+  Vocabulary words = vocabulary(config, s.vocabulary, base.name("embeddings.word_embeddings.weight"));
+  if (request.head == "ForMaskedLM") {
+    words.weight = "vocab_projector.weight";
+    words.bias = "vocab_projector.bias";
+  }
+  const Value x = encoder(base, embedded(base.in("embeddings"), in, words, s), in.visible, s);
   const auto classified = [&] {
     const Value first = b.select(x, 1, 0);
     return b.unary(Unary::relu, b.linear(first, "pre_classifier", s.dim));
@@ -76,9 +84,7 @@ void distilbert(Builder b, const Config& config, const Request& request) {
   } else if (request.head == "ForMaskedLM") {
     Value y = activation(b.in("vocab_transform"), b.linear(x, "vocab_transform", s.dim), s.activation);
     y = b.layer_norm(y, "vocab_layer_norm", kEpsilon);
-    b.output("logits", vocabulary_logits(b.in("vocab_projector"), y, config,
-                                         {base.name("embeddings.word_embeddings.weight"),
-                                          "vocab_projector.weight", "vocab_projector.bias", ""}));
+    b.output("logits", vocabulary_logits(b.in("vocab_projector"), y, words));
   } else if (request.head == "ForMultipleChoice") {
     choice_logits(b, classified(), "classifier", num_choices());
   } else if (request.head == "ForQuestionAnswering") {

@@ -25,18 +25,25 @@ Value summary(Builder b, Value x, const Config& config, const EncoderSizes& size
     y = b.in("sequence_summary").linear(y, "summary", to_labels ? config.num_labels() : sizes.hidden);
   }
   const std::string name =
-      config.is_null("summary_activation") ? "linear" : config.text("summary_activation", "gelu");
-  return activation(b, y, name);
+      config.is_null("summary_activation") ? "" : config.text("summary_activation", "gelu");
+  return name.empty() ? y : activation(b, y, name);
 }
 
-Value generator_logits(Builder b, Value x, const Config& config, const EncoderSizes& sizes,
-                       const Builder& base, std::int64_t width) {
+Vocabulary known_words(const Config& config, const EncoderSizes& sizes, const Builder& base,
+                       const Request& request) {
+  Vocabulary words = vocabulary(config, sizes.vocabulary, base.name("embeddings.word_embeddings.weight"));
+  if (request.head != "ForMaskedLM") return words;
+  words.weight = "generator_lm_head.weight";
+  words.bias = "generator_lm_head.bias";
+  return words;
+}
+
+Value generator_logits(Builder b, Value x, const EncoderSizes& sizes, const Vocabulary& words,
+                       std::int64_t width) {
   Builder head = b.in("generator_predictions");
   Value y = head.gelu(head.linear(x, "dense", width), Gelu::erf);
   y = head.layer_norm(y, "LayerNorm", sizes.epsilon);
-  return vocabulary_logits(b, y, config,
-                           {base.name("embeddings.word_embeddings.weight"),
-                            b.name("generator_lm_head.weight"), b.name("generator_lm_head.bias"), ""});
+  return vocabulary_logits(b.in("generator_lm_head"), y, words);
 }
 
 Value discriminator_logits(Builder b, Value x, const EncoderSizes& sizes) {
@@ -48,18 +55,18 @@ Value discriminator_logits(Builder b, Value x, const EncoderSizes& sizes) {
 }  // namespace
 
 void electra(Builder b, const Config& config, const Request& request) {
-  EncoderSizes sizes = encoder_sizes(config);
+  const EncoderSizes sizes = encoder_sizes(config, {.heads = 4, .hidden = 256, .ffn = 1024});
   const std::int64_t width = config.positive("embedding_size", 128);
   const Builder base = b.in(request.head == "Model" ? "" : "electra");
   const TextInputs in = text_inputs(b, request, TokenTypes::present);
 
-  Builder embeddings = base.in("embeddings");
+  const Vocabulary words = known_words(config, sizes, base, request);
+
+  const Builder embeddings = base.in("embeddings");
   Value positions;
-  if (sizes.positions == "absolute") {
-    const Value table = embeddings.in("position_embeddings").weight("weight", {sizes.max_positions, width});
-    positions = embeddings.slice(table, 0, 0, in.sequence);
-  }
-  Value x = embed(embeddings, in, positions, config, width, sizes.epsilon);
+  if (sizes.positions == "absolute")
+    positions = first_positions(embeddings, "position_embeddings", sizes.max_positions, width, in.sequence);
+  Value x = embed(embeddings, in, positions, sizes, words, width);
   Builder top = base;
   if (width != sizes.hidden) x = top.linear(x, "embeddings_project", sizes.hidden);
   x = bert_encoder(base.in("encoder"), x, in.visible, sizes);
@@ -67,7 +74,7 @@ void electra(Builder b, const Config& config, const Request& request) {
   if (request.head == "Model") {
     b.output("last_hidden_state", x);
   } else if (request.head == "ForMaskedLM") {
-    b.output("logits", generator_logits(b, x, config, sizes, base, width));
+    b.output("logits", generator_logits(b, x, sizes, words, width));
   } else if (request.head == "ForPreTraining") {
     b.output("logits", discriminator_logits(b, x, sizes));
   } else if (request.head == "ForMultipleChoice") {

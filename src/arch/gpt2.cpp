@@ -18,11 +18,12 @@ struct Gpt2Sizes {
 
 Gpt2Sizes read_sizes(const Config& config) {
   Gpt2Sizes s{};
-  s.layers = config.positive("n_layer", config.integer("num_hidden_layers", 12));
-  s.heads = config.positive("n_head", config.integer("num_attention_heads", 12));
-  s.hidden = config.positive("n_embd", config.integer("hidden_size", 768));
+  // Where a file has both names of a size, the common one wins in transformers (attribute_map).
+  s.layers = config.positive("num_hidden_layers", config.integer("n_layer", 12));
+  s.heads = config.positive("num_attention_heads", config.integer("n_head", 12));
+  s.hidden = config.positive("hidden_size", config.integer("n_embd", 768));
   s.ffn = config.positive("n_inner", 4 * s.hidden);
-  s.positions = config.positive("n_positions", config.integer("max_position_embeddings", 1024));
+  s.positions = config.positive("max_position_embeddings", config.integer("n_positions", 1024));
   s.vocabulary = config.positive("vocab_size", 50257);
   s.activation = config.text("activation_function", "gelu_new");
   s.epsilon = static_cast<float>(config.number("layer_norm_epsilon", 1e-5));
@@ -31,8 +32,6 @@ Gpt2Sizes read_sizes(const Config& config) {
   if (s.hidden % s.heads != 0)
     throw Error(ErrorKind::integrity, config.subject() + ": n_embd " + std::to_string(s.hidden) +
                                           " is not a multiple of n_head " + std::to_string(s.heads));
-  if (config.flag("add_cross_attention", false))
-    throw Error(ErrorKind::unsupported, config.subject() + ": add_cross_attention is not supported");
   s.head_dim = s.hidden / s.heads;
   return s;
 }
@@ -114,23 +113,24 @@ void gpt2(Builder b, const Config& config, const Request& request) {
   Builder base = b.in(request.head == "Model" ? "" : "transformer");
   const TextInputs in = text_inputs(b, request, TokenTypes::absent);
 
-  const Value words = base.embedding(in.ids, "wte", s.vocabulary, s.hidden);
+  Vocabulary known = vocabulary(config, s.vocabulary, base.name("wte.weight"));
+  if (request.head == "LMHeadModel") known.weight = "lm_head.weight";
+  const Value words = word_embeddings(base.in("wte"), in.ids, known, s.hidden);
   Value places;
   if (request.task == "text-generation" || request.task == "feature-extraction") {  // as optimum has it
     const Value ids = b.input("position_ids", DType::i64, {in.rows, in.sequence});
     places = base.embedding(ids, "wpe", s.positions, s.hidden);
   } else {
-    places = base.slice(base.in("wpe").weight("weight", {s.positions, s.hidden}), 0, 0, in.sequence);
+    places = first_positions(base, "wpe", s.positions, s.hidden, in.sequence);
   }
   const Value x = decoder(base, base.add(words, places), score_bias(base, in.visible, in.sequence), s);
 
   if (request.head == "Model") {
     b.output("last_hidden_state", x);
   } else if (request.head == "LMHeadModel") {
-    b.output("logits", vocabulary_logits(b.in("lm_head"), x, config,
-                                         {base.name("wte.weight"), "lm_head.weight", "", ""}));
+    b.output("logits", vocabulary_logits(b.in("lm_head"), x, known));
   } else if (request.head == "ForQuestionAnswering") {
-    span_logits(b, x, "qa_outputs", config);
+    span_logits(b, x, "qa_outputs");  // two whatever the config's labels
   } else if (request.head == "ForTokenClassification") {
     label_logits(b, x, "classifier", config);
   } else {  // ForSequenceClassification

@@ -13,6 +13,7 @@ void distilbert(Builder, const Config&, const Request&);
 void electra(Builder, const Config&, const Request&);
 void gpt2(Builder, const Config&, const Request&);
 void roberta(Builder, const Config&, const Request&);
+void xlm_roberta(Builder, const Config&, const Request&);
 
 namespace {
 
@@ -42,12 +43,12 @@ constexpr std::string_view kGpt2Heads[] = {"LMHeadModel", "Model", "ForSequenceC
 
 constexpr Architecture kArchitectures[] = {
     {"bert", "Bert", "bert", "BERT encoders", bert, kBertHeads},
-    {"camembert", "Camembert", "roberta", "CamemBERT encoders", roberta, kEncoderHeads},
+    {"camembert", "Camembert", "roberta", "CamemBERT encoders", xlm_roberta, kEncoderHeads},
     {"distilbert", "DistilBert", "distilbert", "DistilBERT encoders", distilbert, kEncoderHeads},
     {"electra", "Electra", "electra", "ELECTRA discriminators and generators", electra, kElectraHeads},
     {"gpt2", "GPT2", "transformer", "GPT-2 decoders, without cache", gpt2, kGpt2Heads},
     {"roberta", "Roberta", "roberta", "RoBERTa encoders", roberta, kEncoderHeads},
-    {"xlm-roberta", "XLMRoberta", "roberta", "XLM-RoBERTa encoders", roberta, kEncoderHeads},
+    {"xlm-roberta", "XLMRoberta", "roberta", "XLM-RoBERTa encoders", xlm_roberta, kEncoderHeads},
 };
 
 std::string class_name(const Architecture& a, std::string_view head) {
@@ -70,11 +71,10 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-std::string nearest(std::string_view wanted) {
+// The three names among `known` that are most like `wanted`.
+std::string nearest(std::string_view wanted, const std::vector<std::string>& known) {
   std::vector<std::pair<std::size_t, std::string>> all;
-  for (const Architecture& a : kArchitectures)
-    for (const std::string_view head : a.heads)
-      all.emplace_back(distance(wanted.substr(0, 100), class_name(a, head)), class_name(a, head));
+  for (const std::string& name : known) all.emplace_back(distance(wanted.substr(0, 100), name), name);
   std::sort(all.begin(), all.end());
   std::string out;
   for (std::size_t i = 0; i < std::min<std::size_t>(3, all.size()); ++i)
@@ -82,9 +82,28 @@ std::string nearest(std::string_view wanted) {
   return out;
 }
 
+[[noreturn]] void refuse_class(const Config& config, const std::string& name) {
+  std::vector<std::string> known;
+  for (const Architecture& a : kArchitectures)
+    for (const std::string_view head : a.heads) known.push_back(class_name(a, head));
+  throw Error(ErrorKind::unsupported, config.subject() + ": class " + in_quotes(name) +
+                                          " is not supported; the nearest are " + nearest(name, known));
+}
+
+[[noreturn]] void refuse_type(const Config& config, const std::string& type) {
+  std::vector<std::string> known;
+  for (const Architecture& a : kArchitectures) known.emplace_back(a.model_type);
+  throw Error(ErrorKind::unsupported, config.subject() + ": model type " + in_quotes(type) +
+                                          " is not supported; the nearest are " + nearest(type, known));
+}
+
+bool has_head(const Architecture& a, std::string_view head) {
+  return std::find(a.heads.begin(), a.heads.end(), head) != a.heads.end();
+}
+
 Choice with_task(const Config& config, const Architecture& a, std::string_view task) {
   for (const Head& head : kHeads)
-    if (head.task == task && std::find(a.heads.begin(), a.heads.end(), head.name) != a.heads.end())
+    if (head.task == task && has_head(a, head.name))
       return {&a, {std::string(task), std::string(head.name), false}};
   std::string tasks;
   for (const std::string_view head : a.heads)
@@ -106,23 +125,27 @@ std::string_view task_of(std::string_view head) {
 Choice choose(const Config& config, std::string_view task) {
   const std::vector<std::string> classes = config.texts("architectures");
   const std::string type = config.text("model_type", "");
-  if (!classes.empty()) {
-    for (const Architecture& a : kArchitectures)
-      for (const std::string_view head : a.heads)
-        if (classes[0] == class_name(a, head))
-          return task.empty() ? Choice{&a, {std::string(task_of(head)), std::string(head), false}}
-                              : with_task(config, a, task);
-  }
+  const Architecture* row = nullptr;  // of the type, else of the class
+  std::string_view head;
   for (const Architecture& a : kArchitectures)
-    if (a.model_type == type && (classes.empty() || !task.empty()))
-      return with_task(config, a, task.empty() ? "feature-extraction" : task);
-  const std::string wanted = classes.empty() ? type : classes[0];
-  if (wanted.empty())
+    if (a.model_type == type) row = &a;
+  for (const Architecture& a : kArchitectures)
+    for (const std::string_view h : a.heads)
+      if (!classes.empty() && classes[0] == class_name(a, h)) {
+        head = h;
+        if (row == nullptr && type.empty()) row = &a;
+      }
+  if (classes.empty() && type.empty())
     throw Error(ErrorKind::integrity,
                 config.subject() + ": has neither \"architectures\" nor \"model_type\"");
-  throw Error(ErrorKind::unsupported, config.subject() + ": " + (classes.empty() ? "model type " : "class ") +
-                                          in_quotes(wanted) + " is not supported; the nearest are " +
-                                          nearest(wanted));
+  // A type that is not known decides even where the class is: Megatron-BERT's files name BertForMaskedLM.
+  if (row == nullptr && (classes.empty() || !head.empty())) refuse_type(config, type);
+  if (row == nullptr) refuse_class(config, classes[0]);
+  if (!task.empty()) return with_task(config, *row, task);
+  if (classes.empty()) return with_task(config, *row, "feature-extraction");
+  // Where type and class disagree transformers' AutoModel follows the type; so do we, with the class's head.
+  if (head.empty() || !has_head(*row, head)) refuse_class(config, classes[0]);
+  return {row, {std::string(task_of(head)), std::string(head), false}};
 }
 
 }  // namespace hf

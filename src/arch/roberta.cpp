@@ -20,22 +20,30 @@ Value pooled(Builder base, Value x) {
   return b.tanh(b.linear(first, "dense", b.dim(x, -1)));
 }
 
-Value masked_logits(Builder b, Value x, const Config& config, const EncoderSizes& sizes,
-                    const Builder& base) {
+Vocabulary known_words(const Config& config, const EncoderSizes& sizes, const Builder& base,
+                       const Request& request) {
+  Vocabulary words = vocabulary(config, sizes.vocabulary, base.name("embeddings.word_embeddings.weight"));
+  if (request.head != "ForMaskedLM") return words;
+  words.weight = "lm_head.decoder.weight";
+  words.bias = "lm_head.decoder.bias";  // wins over lm_head.bias in transformers, where a file has both
+  words.bias_alias = "lm_head.bias";
+  return words;
+}
+
+Value masked_logits(Builder b, Value x, const EncoderSizes& sizes, const Vocabulary& words) {
   Builder head = b.in("lm_head");
   Value y = head.gelu(head.linear(x, "dense", sizes.hidden), Gelu::erf);
   y = head.layer_norm(y, "layer_norm", sizes.epsilon);
-  return vocabulary_logits(head, y, config,
-                           {base.name("embeddings.word_embeddings.weight"), head.name("decoder.weight"),
-                            head.name("bias"), head.name("decoder.bias")});
+  return vocabulary_logits(head, y, words);
 }
 
-}  // namespace
-
-void roberta(Builder b, const Config& config, const Request& request) {
-  const EncoderSizes sizes = encoder_sizes(config);
+// The three differ in what their config class says where the file does not.
+void write(Builder b, const Config& config, const Request& request, const EncoderDefaults& defaults) {
+  const EncoderSizes sizes = encoder_sizes(config, defaults);
   const Builder base = b.in(request.head == "Model" ? "" : "roberta");
   const TextInputs in = text_inputs(b, request, TokenTypes::absent);
+
+  const Vocabulary words = known_words(config, sizes, base, request);
 
   Builder embeddings = base.in("embeddings");
   Value positions;
@@ -43,14 +51,14 @@ void roberta(Builder b, const Config& config, const Request& request) {
     const Value ids = position_ids(embeddings, in.ids, config.integer("pad_token_id", 1));
     positions = embeddings.embedding(ids, "position_embeddings", sizes.max_positions, sizes.hidden);
   }
-  const Value embedded = embed(embeddings, in, positions, config, sizes.hidden, sizes.epsilon);
+  const Value embedded = embed(embeddings, in, positions, sizes, words, sizes.hidden);
   const Value x = bert_encoder(base.in("encoder"), embedded, in.visible, sizes);
 
   if (request.head == "Model") {
     b.output("last_hidden_state", x);
     if (request.all_outputs) b.output("pooler_output", pooled(base, x));
   } else if (request.head == "ForMaskedLM") {
-    b.output("logits", masked_logits(b, x, config, sizes, base));
+    b.output("logits", masked_logits(b, x, sizes, words));
   } else if (request.head == "ForMultipleChoice") {
     choice_logits(b, pooled(base, x), "classifier", num_choices());
   } else if (request.head == "ForQuestionAnswering") {
@@ -62,6 +70,16 @@ void roberta(Builder b, const Config& config, const Request& request) {
     const Value first = head.select(x, 1, 0);
     label_logits(head, head.tanh(head.linear(first, "dense", sizes.hidden)), "out_proj", config);
   }
+}
+
+}  // namespace
+
+void roberta(Builder b, const Config& config, const Request& request) {
+  write(b, config, request, {.vocabulary = 50265});
+}
+
+void xlm_roberta(Builder b, const Config& config, const Request& request) {  // CamemBERT too
+  write(b, config, request, {});
 }
 
 }  // namespace hf

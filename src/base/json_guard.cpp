@@ -28,6 +28,10 @@ nlohmann::json parse_json(std::string_view text, std::string_view subject, Dupli
                                             " stands twice in one object");
     return true;
   };
+  // To the parser a zero byte is the end: what stands behind it would be passed over.
+  if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos)
+    throw Error(ErrorKind::integrity,
+                std::string(subject) + ": not JSON, error at byte " + std::to_string(zero + 1));
   try {
     return json::parse(text, watch);
   } catch (const json::parse_error& error) {

@@ -18,7 +18,8 @@ Tensor load(const Checkpoint& checkpoint, const TensorRef& ref, DType dtype) {
     throw Error(ErrorKind::not_found,
                 checkpoint.subject() + ": tensor " + in_quotes(ref.name) + " is not there");
   const TensorView stored = checkpoint.view(name);
-  return with_context("tensor " + in_quotes(name), [&] { return materialize(stored, ref.view, dtype); });
+  return with_context(checkpoint.subject() + ": tensor " + in_quotes(name),
+                      [&] { return materialize(stored, ref.view, dtype); });
 }
 
 void TensorMap::add(std::string name, Tensor tensor) {

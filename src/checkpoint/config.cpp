@@ -54,6 +54,14 @@ bool Config::is_null(std::string_view field) const {
   return at != json_->root.end() && at->is_null();
 }
 
+bool Config::holds(std::string_view field) const {
+  const json* value = find(json_->root, field);
+  if (value == nullptr) return false;
+  if (value->is_boolean()) return value->get<bool>();
+  if (value->is_number()) return value->get<double>() != 0;
+  return value->is_string() ? !value->get_ref<const std::string&>().empty() : !value->empty();
+}
+
 std::int64_t Config::integer(std::string_view field) const {
   if (!has(field)) throw Error(ErrorKind::integrity, subject_ + ": has no field " + in_quotes(field));
   return integer(field, 0);
@@ -115,9 +123,10 @@ std::vector<std::string> Config::texts(std::string_view field) const {
 
 std::int64_t Config::num_labels() const {
   const json* labels = find(json_->root, "id2label");
-  if (labels != nullptr && labels->is_object() && !labels->empty())
-    return static_cast<std::int64_t>(labels->size());
-  return positive("num_labels", 2);
+  if (labels == nullptr) return positive("num_labels", 2);
+  if (!labels->is_object() || labels->empty())
+    wrong_type(subject_, "id2label", *labels, "an object with an entry for each label");
+  return static_cast<std::int64_t>(labels->size());
 }
 
 }  // namespace hf

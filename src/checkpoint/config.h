@@ -19,6 +19,8 @@ class Config {
 
   bool has(std::string_view field) const;
   bool is_null(std::string_view field) const;  // said to be nothing, where absence would mean the default
+  // Says something: neither absent nor null, false, 0, "", [] or {}; what Python takes for true.
+  bool holds(std::string_view field) const;
   std::int64_t integer(std::string_view field) const;
   std::int64_t integer(std::string_view field, std::int64_t fallback) const;
   std::int64_t positive(std::string_view field, std::int64_t fallback) const;  // also refuses what is below 1
@@ -26,7 +28,7 @@ class Config {
   bool flag(std::string_view field, bool fallback) const;
   std::string text(std::string_view field, std::string_view fallback) const;
   std::vector<std::string> texts(std::string_view field) const;  // empty where absent
-  // The length of id2label, else num_labels, else 2, as PretrainedConfig counts.
+  // The length of id2label, else num_labels, else 2, as transformers' PretrainedConfig counts.
   std::int64_t num_labels() const;
   const std::string& subject() const { return subject_; }
 

@@ -29,6 +29,7 @@ constexpr Unread kUnread[] = {
     {"pytorch_model.bin.index.json", "torch pickles in shards"},
     {"tf_model.h5", "TensorFlow weights"},
     {"flax_model.msgpack", "Flax weights"},
+    {"adapter_model.safetensors", "an adapter to another model"},
 };
 
 class Sharded : public Checkpoint {
@@ -38,10 +39,7 @@ class Sharded : public Checkpoint {
     std::map<std::string, std::shared_ptr<const Checkpoint>> shards;
     for (const auto& [tensor, file] : weight_map) {
       std::shared_ptr<const Checkpoint>& shard = shards[file];
-      if (!shard) {
-        check_file_name(file);
-        shard = safetensors::open(folder / file);
-      }
+      if (!shard) shard = with_context(subject_, [&] { return open_shard(folder, file); });
       if (!shard->has(tensor))
         throw Error(ErrorKind::integrity, subject_ + ": tensor " + in_quotes(tensor) + " is not in " +
                                               in_quotes(file) + ", where the index has it");
@@ -49,10 +47,11 @@ class Sharded : public Checkpoint {
     }
     for (const auto& [file, shard] : shards)
       for (const std::string& tensor : shard->names())
-        if (!tensors_.contains(tensor) || tensors_[tensor] != shard)
-          throw Error(ErrorKind::integrity, subject_ + ": tensor " + in_quotes(tensor) + " of " +
-                                                in_quotes(file) +
-                                                " is not in the index, or stands in another shard");
+        if (const auto at = tensors_.find(tensor); at == tensors_.end() || at->second != shard)
+          throw Error(
+              ErrorKind::integrity,
+              subject_ + ": tensor " + in_quotes(tensor) + " of " + in_quotes(file) +
+                  (at == tensors_.end() ? " is not in the index" : " is of another shard in the index"));
   }
 
   std::vector<std::string> names() const override {
@@ -67,6 +66,10 @@ class Sharded : public Checkpoint {
   std::string subject() const override { return subject_; }
 
  private:
+  static std::shared_ptr<const Checkpoint> open_shard(const fs::path& folder, const std::string& file) {
+    check_file_name(file);
+    return safetensors::open(folder / file);
+  }
   const Checkpoint& shard(std::string_view name) const {
     const auto at = tensors_.find(name);
     if (at == tensors_.end())
@@ -96,15 +99,22 @@ std::shared_ptr<const Checkpoint> open_index(const fs::path& folder) {
   return std::make_shared<Sharded>(subject, folder, weight_map);
 }
 
+// A link that leads nowhere counts: reading it says what is wrong with it.
+bool stands(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(fs::symlink_status(path, ignored));
+}
+
 }  // namespace
 
 std::shared_ptr<const Checkpoint> open_folder(const fs::path& folder) {
   const std::string subject = escaped(folder.string(), 4096);
-  if (!fs::is_directory(folder)) throw Error(ErrorKind::not_found, subject + ": is not a folder");
-  if (fs::exists(folder / kFile)) return safetensors::open(folder / kFile);
-  if (fs::exists(folder / kIndex)) return open_index(folder);
+  std::error_code ignored;
+  if (!fs::is_directory(folder, ignored)) throw Error(ErrorKind::not_found, subject + ": is not a folder");
+  if (stands(folder / kFile)) return safetensors::open(folder / kFile);
+  if (stands(folder / kIndex)) return open_index(folder);
   for (const Unread& other : kUnread)
-    if (fs::exists(folder / other.file))
+    if (stands(folder / other.file))
       throw Error(ErrorKind::unsupported, subject + ": has " + std::string(other.what) + " (" +
                                               std::string(other.file) +
                                               ") only, safetensors weights are expected");

@@ -14,6 +14,16 @@ std::string shown(const Graph& graph, std::size_t i) {
          in_quotes(graph.nodes[i].path) + ")";
 }
 
+std::string shown(const TensorType& type) {
+  return std::string(name_of(type.dtype)) + " " + to_string(type.shape);
+}
+
+void check_type(const Graph& graph, std::size_t i, const TensorType& given) {
+  const TensorType& stated = graph.nodes[i].outputs[0];
+  if (!(given == stated))
+    unsound(shown(graph, i) + " says " + shown(stated) + ", its op gives " + shown(given));
+}
+
 void check_value(const Graph& graph, Value v, std::size_t before, const std::string& user) {
   if (v.node < 0 || static_cast<std::size_t>(v.node) >= before)
     unsound(user + " uses value " + std::to_string(v.node) + ", which does not stand before it");
@@ -22,21 +32,37 @@ void check_value(const Graph& graph, Value v, std::size_t before, const std::str
             shown(graph, static_cast<std::size_t>(v.node)));
 }
 
+// Its type is stated: all but the size of the axis is the input's.
+void check_gather(const Graph& graph, const AllGather& op, std::size_t i) {
+  const Node& node = graph.nodes[i];
+  if (node.inputs.size() != 1 || !node.inputs[0].present()) unsound(shown(graph, i) + " needs one input");
+  TensorType type = graph.type(node.inputs[0]);
+  if (op.axis < 0 || static_cast<std::size_t>(op.axis) >= type.shape.size() ||
+      type.shape.size() != node.outputs[0].shape.size())
+    unsound(shown(graph, i) + " joins axis " + std::to_string(op.axis) + " of " + to_string(type.shape));
+  const auto axis = static_cast<std::size_t>(op.axis);
+  type.shape[axis] = node.outputs[0].shape[axis];
+  check_type(graph, i, type);
+}
+
 void check_node(const Graph& graph, std::size_t i) {
   const Node& node = graph.nodes[i];
   for (const Value v : node.inputs)
     if (v.present()) check_value(graph, v, i, shown(graph, i));
-  const bool stated = std::holds_alternative<Input>(node.op) || std::holds_alternative<Weight>(node.op) ||
-                      std::holds_alternative<AllGather>(node.op);
   if (node.outputs.size() != 1)
     unsound(shown(graph, i) + " has " + std::to_string(node.outputs.size()) + " outputs");
-  if (stated) return;
+  const bool source = std::holds_alternative<Input>(node.op) || std::holds_alternative<Weight>(node.op);
+  if (source && !node.inputs.empty()) unsound(shown(graph, i) + " is a source but has inputs");
+  if (source) return;
+  if (const auto* gather = std::get_if<AllGather>(&node.op)) return check_gather(graph, *gather, i);
   std::vector<const TensorType*> types;
   for (const Value v : node.inputs) types.push_back(v.present() ? &graph.type(v) : nullptr);
-  const TensorType type = with_context(shown(graph, i), [&] { return infer(node.op, types); });
-  if (!(type == node.outputs[0]))
-    unsound(shown(graph, i) + " says " + to_string(node.outputs[0].shape) + ", its op gives " +
-            to_string(type.shape));
+  try {
+    check_type(graph, i, infer(node.op, types));
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::internal) throw;
+    unsound(shown(graph, i) + ": " + error.what());
+  }
 }
 
 void check_names(const Graph& graph, const std::vector<Named>& list, std::set<std::string>& seen,
@@ -48,22 +74,39 @@ void check_names(const Graph& graph, const std::vector<Named>& list, std::set<st
   }
 }
 
+void check_state(const Graph& graph, const State& s, std::set<std::string>& seen) {
+  const std::string user = "state " + in_quotes(s.name);
+  if (s.name.empty() || !seen.insert(s.name).second) unsound(user + " is not unique");
+  check_value(graph, s.present, graph.nodes.size(), user);
+  const std::size_t rank = graph.shape(s.present).size();
+  if (s.axis < 0 || static_cast<std::size_t>(s.axis) >= rank)
+    unsound(user + " grows along axis " + std::to_string(s.axis) + " of " +
+            to_string(graph.shape(s.present)));
+  if (!s.past.present()) return;
+  check_value(graph, s.past, graph.nodes.size(), user);
+  if (!std::holds_alternative<Input>(graph.at(s.past).op)) unsound(user + " has a past that is no input");
+  if (graph.type(s.past).dtype != graph.type(s.present).dtype || graph.shape(s.past).size() != rank)
+    unsound(user + " turns from " + shown(graph.type(s.past)) + " into " + shown(graph.type(s.present)));
+}
+
 }  // namespace
 
 void check(const Graph& graph) {
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) check_node(graph, i);
-  std::set<std::string> inputs, results, observed;
+  std::set<std::string> inputs, results, observed, states;
   for (const Value v : graph.inputs) {
     check_value(graph, v, graph.nodes.size(), "an input");
     if (!std::holds_alternative<Input>(graph.at(v).op))
       unsound("an input is a " + std::string(name_of(graph.at(v).op)));
-    if (!inputs.insert(graph.input_name(v)).second)
+    if (graph.input_name(v).empty() || !inputs.insert(graph.input_name(v)).second)
       unsound("input " + in_quotes(graph.input_name(v)) + " is not unique");
   }
+  for (const Node& node : graph.nodes)
+    if (const auto* input = std::get_if<Input>(&node.op); input != nullptr && !inputs.contains(input->name))
+      unsound("input " + in_quotes(input->name) + " is not among those that callers see");
   check_names(graph, graph.outputs, results, "output");
   check_names(graph, graph.observed, observed, "observed value");
-  for (const State& s : graph.states)
-    check_value(graph, s.present, graph.nodes.size(), "state " + in_quotes(s.name));
+  for (const State& s : graph.states) check_state(graph, s, states);
 }
 
 }  // namespace hf

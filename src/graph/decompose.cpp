@@ -8,6 +8,20 @@
 namespace hf {
 namespace {
 
+// The lowest finite value; fp32's would round to -infinity in the narrow ones.
+double lowest(DType dtype) {
+  switch (dtype) {
+    case DType::f16:
+      return -65504.0;
+    case DType::bf16:
+      return -0x1.FEp127;
+    case DType::f64:
+      return std::numeric_limits<double>::lowest();
+    default:
+      return double{std::numeric_limits<float>::lowest()};
+  }
+}
+
 // Adds nodes where the composite stood, so that they keep its path and layer.
 struct Definition {
   Graph& graph;
@@ -99,8 +113,8 @@ struct Definition {
     if (in.size() > 3 && in[3].present()) scores = add(scores, in[3]);
     const Value mask = visible(a, in.size() > 4 ? in[4] : Value{}, q[1], total);
     if (mask.present()) {
-      const double lowest = d == DType::f16 ? -65504.0 : double{std::numeric_limits<float>::lowest()};
-      scores = add(scores, op(Where{}, {mask, number(0, d), number(lowest, d)}));
+      const Value shown = number(0, d), hidden = number(lowest(d), d);
+      scores = add(scores, op(Where{}, {mask, shown, hidden}));
     }
     const Value weights = op(Softmax{3}, {scores});
     const Value mixed = op(Transpose{{0, 2, 1, 3}}, {op(MatMul{}, {weights, repeated(in[2], heads)})});

@@ -26,8 +26,7 @@ std::string constant(const Tensor& t) {
                                  : number(static_cast<float>(wide.as<double>()[0]));
 }
 
-std::string weight(const Weight& w) {
-  const std::size_t rank = w.ref.view.permutation.empty() ? 2 : w.ref.view.permutation.size();
+std::string weight(const Weight& w, std::size_t rank) {
   std::string out = escaped(w.ref.name, 1000) + to_string(w.ref.view, rank);
   if (w.split.kind == Split::none) return out;
   out += w.split.kind == Split::outputs ? " split by outputs" : " split by inputs";
@@ -35,11 +34,11 @@ std::string weight(const Weight& w) {
 }
 
 // What stands in an op besides its inputs.
-std::string attributes(const Op& op) {
+std::string attributes(const Op& op, std::size_t rank) {
   return std::visit(
       Overloaded{
           [](const Input& o) { return escaped(o.name, 1000); },
-          [](const Weight& o) { return weight(o); },
+          [rank](const Weight& o) { return weight(o, rank); },
           [](const Constant& o) { return constant(*o.value); },
           [](const Size& o) { return o.dim.to_string(); },
           [](const Unary& o) { return std::string(name_of(o.kind)); },
@@ -81,7 +80,7 @@ std::string dump(const Graph& graph) {
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& n = graph.nodes[i];
     out += "%" + std::to_string(i) + " = " + std::string(name_of(n.op));
-    const std::string extra = attributes(n.op);
+    const std::string extra = attributes(n.op, n.outputs[0].shape.size());
     if (!extra.empty()) out += "{" + extra + "}";
     out += "(";
     for (std::size_t k = 0; k < n.inputs.size(); ++k)

@@ -140,12 +140,17 @@ TensorType infer_op(const Gather& op, const Inputs& in) {
   return {in[0].dtype, out};
 }
 
+void require_sizes(const Dim& size, const std::string& what) {
+  require(!size.is_number() || size.number() >= 0, what + " has a size of " + size.to_string());
+}
+
 TensorType infer_op(const Reshape& op, const Inputs& in) {
   in.count(1, 1);
   Dim known = 1;
   int open = -1;
   for (std::size_t i = 0; i < op.to.size(); ++i) {
     if (!(op.to[i] == Dim(-1))) {
+      require_sizes(op.to[i], "shape " + to_string(op.to));
       known *= op.to[i];
       continue;
     }
@@ -186,8 +191,8 @@ TensorType infer_op(const Slice& op, const Inputs& in) {
   require(!bad(op.begin) && !bad(op.end), "slice " + op.begin.to_string() + ":" + op.end.to_string() +
                                               " is not within an axis of size " + size.to_string());
   const Dim length = op.end - op.begin;
+  require(!length.is_number() || length.number() >= 0, "a slice ends before it begins");
   size = op.step == 1 ? length : floor_div(length + Dim(op.step - 1), Dim(op.step));
-  require(!size.is_number() || size.number() >= 0, "a slice ends before it begins");
   return out;
 }
 
@@ -208,17 +213,21 @@ TensorType infer_op(const Concat& op, const Inputs& in) {
 
 TensorType infer_op(const Expand& op, const Inputs& in) {
   in.count(1, 1);
+  for (const Dim& size : op.to) require_sizes(size, "shape " + to_string(op.to));
   require_shape(broadcast(in[0].shape, op.to), op.to);
   return {in[0].dtype, op.to};
 }
 
 TensorType infer_op(const Range& op, const Inputs& in) {
   in.count(0, 0);
-  return {DType::i64, {op.end - op.begin}};
+  const Dim length = op.end - op.begin;
+  require_sizes(length, "range " + op.begin.to_string() + ":" + op.end.to_string());
+  return {DType::i64, {length}};
 }
 
 TensorType infer_op(const Constant& op, const Inputs& in) {
   in.count(0, 0);
+  require(op.value != nullptr, "a constant has no value");
   return {op.value->dtype(), to_shape(op.value->shape())};
 }
 
@@ -282,13 +291,15 @@ TensorType infer_op(const Attention& op, const Inputs& in) {
     require_same(in[0], in[i]);
     require(in[i].shape.size() == (i == 0 ? 3u : 4u), "attention wants q of rank 3, k and v of rank 4");
   }
+  require_float(in[0]);
+  require(op.head_dim > 0, "head_dim is " + std::to_string(op.head_dim));
   const Shape &q = in[0].shape, &k = in[1].shape, &v = in[2].shape;
   require(k == v, "k has shape " + to_string(k) + ", v " + to_string(v));
   require(q[0] == k[0] && k[3] == Dim(op.head_dim), "k has shape " + to_string(k) + ", q " + to_string(q));
   require(mod(q[2], Dim(op.head_dim)) == Dim(0),
           "q's width " + q[2].to_string() + " is not whole heads of " + std::to_string(op.head_dim));
   const Dim heads = floor_div(q[2], op.head_dim);
-  require(mod(heads, k[1]) == Dim(0),
+  require(!(k[1] == Dim(0)) && mod(heads, k[1]) == Dim(0),
           heads.to_string() + " heads do not share " + k[1].to_string() + " key heads evenly");
   const Shape scores{q[0], heads, q[1], k[2]};
   for (const std::size_t i : {3u, 4u}) {

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/escape.h"
 #include "graph/graph.h"
 
 namespace hf {
@@ -30,8 +31,8 @@ class Sharder {
       try {
         std::visit([&](const auto& op) { follow(op); }, node().op);
       } catch (const Error& error) {
-        throw Error(ErrorKind::usage, "tensor parallel over " + std::to_string(ranks_) + ": " + node().path +
-                                          ": " + error.what());
+        throw Error(error.kind(), "tensor parallel over " + std::to_string(ranks_) + ": " +
+                                      escaped(node().path) + ": " + error.what());
       }
     }
     for (const Value v : graph_.inputs) out_.inputs.push_back(local(v));
@@ -39,6 +40,7 @@ class Sharder {
     for (const Named& n : graph_.observed) out_.observed.push_back({n.name, gathered(n.value)});
     for (State s : graph_.states) {
       if (s.past.present()) s.past = local(s.past);
+      reduce(s.present);
       s.present = local(s.present);
       out_.states.push_back(std::move(s));
     }
@@ -105,23 +107,30 @@ class Sharder {
     if (w.split.kind != Split::none) {
       const int axis = w.split.kind == Split::outputs ? 0 : 1;
       if (axis >= static_cast<int>(type.shape.size()))
-        refuse("weight " + w.ref.name + " has shape " + to_string(type.shape) +
+        refuse("weight " + in_quotes(w.ref.name) + " has shape " + to_string(type.shape) +
                ", which has no inputs to split by");
       Dim& size = type.shape[static_cast<std::size_t>(axis)];
-      const std::int64_t total = size.number(), units = total / w.split.unit;
-      if (total % w.split.unit != 0 || units % ranks_ != 0)
-        refuse("weight " + w.ref.name + " has " + std::to_string(units) +
-               (w.split.unit > 1 ? " heads"
-                : axis == 0      ? " outputs"
-                                 : " inputs") +
-               ", which do not divide by " + std::to_string(ranks_));
-      const std::int64_t part = total / ranks_;
+      const std::int64_t part = part_of(w, size.number());
       mine.ref.view = narrowed(mine.ref.view, axis, rank_ * part, (rank_ + 1) * part);
       size = part;
       place_[now_] = {Place::slice, axis};
     }
     out_.nodes.push_back({mine, {}, {type}, node().path, node().layer});
     local_[now_] = {static_cast<int>(out_.nodes.size()) - 1, 0};
+  }
+
+  // What one rank has of `total` outputs or inputs: whole units.
+  std::int64_t part_of(const Weight& w, std::int64_t total) const {
+    const std::string name = "weight " + in_quotes(w.ref.name);
+    const std::string side = w.split.kind == Split::outputs ? " outputs" : " inputs";
+    if (w.split.unit < 1 || total % w.split.unit != 0)
+      refuse(name + " has " + std::to_string(total) + side + ", which are not whole units of " +
+             std::to_string(w.split.unit));
+    const std::int64_t units = total / w.split.unit;
+    if (units % ranks_ != 0)
+      refuse(name + " has " + std::to_string(units) + (w.split.unit > 1 ? " heads" : side) +
+             ", which do not divide by " + std::to_string(ranks_));
+    return total / ranks_;
   }
 
   // ---- what cuts and sums

@@ -40,6 +40,15 @@ TEST_CASE("what is not JSON is an integrity error that names the file and the pl
   CHECK(refusal("[1, }").says("byte 5"));
 }
 
+TEST_CASE("a zero byte is refused wherever it stands") {
+  using namespace std::string_literals;
+  for (const std::string& text : {"{}\0"s, "\0{}"s, "{}\0{\"a\": 1}"s, "{\"a\0\": 1}"s, "{\0}"s}) {
+    const auto caught = refusal(text);
+    CHECK(caught == ErrorKind::integrity);
+    CHECK(caught.message == "config.json: not JSON, error at byte " + std::to_string(text.find('\0') + 1));
+  }
+}
+
 TEST_CASE("a number too large for a double is an integrity error") {
   CHECK(refusal("[1e999]") == ErrorKind::integrity);
   CHECK(refusal("{\"a\": -1e400}") == ErrorKind::integrity);
