@@ -49,6 +49,8 @@ void float_unary(Unary::Kind kind, const Call& call) {
       return map<T>(call, [](T x) { return std::tanh(x); });
     case Unary::sigmoid:
       return map<T>(call, [](T x) { return T(1) / (T(1) + std::exp(-x)); });
+    case Unary::relu:  // a NaN stays one
+      return map<T>(call, [](T x) { return x <= T(0) ? T(0) : x; });
     case Unary::sin:
       return map<T>(call, [](T x) { return std::sin(x); });
     case Unary::cos:
@@ -157,9 +159,6 @@ void run(const Unary& op, const Call& call) {
             return std::fabs(x);
         });
       });
-    case Unary::relu:  // a NaN stays one
-      return with_type<float, double, std::int64_t, std::int32_t>(
-          call, call.out.dtype, [&]<class T>(T) { map<T>(call, [](T x) { return x <= T(0) ? T(0) : x; }); });
     default:
       return with_type<float, double>(call, call.out.dtype,
                                       [&]<class T>(T) { float_unary<T>(op.kind, call); });

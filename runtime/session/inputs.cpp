@@ -91,6 +91,8 @@ Tensor as_wanted(const std::string& name, const TensorView& value, DType wanted)
 
 }  // namespace
 
+bool is_filled(std::string_view name) { return filler_of(name) != nullptr; }
+
 ResolvedInputs resolve_inputs(const Graph& graph, const Inputs& inputs) {
   refuse_unknown(graph, inputs);
   ResolvedInputs out;
