@@ -17,7 +17,8 @@ struct MemoryInfo {
   std::uint64_t cap_bytes = 0;  // what it may use
 };
 
-// A tensor in a device's memory. Dense, row-major, 64-byte aligned.
+// A tensor in a device's memory. Dense and row-major; what was allocated begins at a multiple of 64 bytes,
+// what was adopted at one of its element's size.
 struct DeviceTensor {
   void* data = nullptr;
   DType dtype = DType::f32;
@@ -31,9 +32,11 @@ class Device {
   virtual std::string name() const = 0;  // "cpu", "cuda:0"
   virtual MemoryInfo memory() const = 0;
 
-  virtual void* allocate(
-      std::size_t bytes) = 0;  // throws Error{out_of_memory} with what is asked, used and allowed
+  // Never null. Throws Error{out_of_memory} with what is asked, used and allowed.
+  virtual void* allocate(std::size_t bytes) = 0;
   virtual void free(void* data, std::size_t bytes) = 0;
+  // Where the device reads `host` in place: mapped weights need no copy. Null where it cannot.
+  virtual const void* adopt(std::span<const std::byte>) { return nullptr; }
   virtual void upload(void* to, std::span<const std::byte> from) = 0;
   virtual void download(std::span<std::byte> to, const void* from) = 0;
 

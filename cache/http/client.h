@@ -40,7 +40,7 @@ enum class Method { get, head, post };
 struct Request {
   std::string url;
   Method method = Method::get;
-  std::string bearer;                                      // empty: no Authorization
+  std::string bearer = {};                                 // empty: no Authorization
   std::optional<std::uint64_t> first_byte = std::nullopt;  // Range: bytes=N-
   std::string form = {};                                   // a POST's form-encoded body
 };

@@ -201,6 +201,7 @@ fs::path download(const Hub& hub, const Store& store, const DownloadRequest& req
     } const end{progress};
     Workers(hub, request, folder, plan.commit, progress).run(jobs);
   }
+  remove_worthless_leftovers(folder.blobs());
   folder.make_snapshot(plan.commit);  // also of a revision without files
   folder.sync();                      // a ref must not outlive what it stands for
   folder.write_ref(request.revision, plan.commit);

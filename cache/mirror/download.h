@@ -15,7 +15,7 @@ namespace hf::cache {
 struct DownloadRequest {
   Repo repo;
   std::string revision = "main";
-  Selection selection;
+  Selection selection = {};
   bool force = false;                    // fetch also what is there
   unsigned workers = 8;                  // files at a time
   std::uint64_t block_bytes = 8u << 20;  // how often a partial file's progress is made durable

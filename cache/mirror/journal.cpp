@@ -30,7 +30,7 @@ std::optional<std::string_view> take_line(std::string_view& text) {
 }  // namespace
 
 std::string journal_head(const Journal& journal) {
-  return "hfpart 1 " + journal.etag + " " + std::to_string(journal.size) + " " + journal.owner + "\n";
+  return "hfpart 1 " + journal.etag + " " + std::to_string(journal.size) + "\n";
 }
 
 std::string journal_line(const JournalMark& mark) {
@@ -41,10 +41,10 @@ std::optional<Journal> parse_journal(std::string_view text) {
   const auto head = take_line(text);
   if (!head) return std::nullopt;
   const auto words = words_of(*head);
-  if (words.size() != 5 || words[0] != "hfpart" || words[1] != "1" || !is_etag(words[2])) return std::nullopt;
+  if (words.size() != 4 || words[0] != "hfpart" || words[1] != "1" || !is_etag(words[2])) return std::nullopt;
   const auto size = parse_number(words[3]);
   if (!size) return std::nullopt;
-  Journal journal{std::string(words[2]), *size, std::string(words[4]), {}};
+  Journal journal{std::string(words[2]), *size, {}};
   while (const auto line = take_line(text)) {
     const auto fields = words_of(*line);
     const auto bytes = parse_number(fields[0]);

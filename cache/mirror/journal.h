@@ -1,6 +1,6 @@
 // What stands beside a partial file: how much of it is on the disk for good, and the hash of that much.
 //
-//   hfpart 1 <etag> <size> <owner>
+//   hfpart 1 <etag> <size>
 //   <bytes> <hash of the first so many bytes>
 //   …
 // A line counts once it ends in a newline; the last one counts.
@@ -20,7 +20,6 @@ struct JournalMark {
 struct Journal {
   std::string etag;
   std::uint64_t size = 0;
-  std::string owner;
   JournalMark last;
 };
 

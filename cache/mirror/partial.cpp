@@ -45,8 +45,11 @@ struct Descriptor {
   int take() { return std::exchange(fd, -1); }
 };
 
-// "<host>/<boot>": locks are trusted between processes of one kernel and across a restart of one host. Some
-// network file systems grant the same lock on two machines.
+std::string short_hash(std::string_view text) {
+  return sha256_hex(std::as_bytes(std::span(text))).substr(0, 8);
+}
+
+// Who writes: 8 digits for the host and 8 for its running kernel, the front of a partial file's id.
 std::string this_owner() {
   std::array<char, 256> host{};
   if (gethostname(host.data(), host.size() - 1) != 0) host = {"unknown"};
@@ -56,17 +59,17 @@ std::string this_owner() {
   } catch (const Error&) {
     boot = "unknown";
   }
-  std::string owner = std::string(host.data()) + "/" + boot.substr(0, boot.find('\n'));
-  std::replace_if(
-      owner.begin(), owner.end(), [](unsigned char c) { return c <= 0x20 || c >= 0x7f; }, '_');
-  return owner;
+  return short_hash(host.data()) + short_hash(boot);
 }
 
-bool shares_locks(std::string_view owner) {
-  const std::string ours = this_owner();
-  const auto host = [](std::string_view o) { return o.substr(0, o.rfind('/')); };
-  const auto boot = [](std::string_view o) { return o.substr(std::min(o.rfind('/'), o.size())); };
-  return host(owner) == host(ours) || boot(owner) == boot(ours);
+// Locks are trusted between processes of one kernel and across a restart of one host: some network file
+// systems grant the same lock on two machines.
+bool shares_locks(const fs::path& partial) {
+  const std::string name = partial.filename().string();
+  const std::size_t dot = name.find('.');
+  if (dot == std::string::npos || name.size() < dot + 17) return false;
+  const std::string owner = name.substr(dot + 1, 16), ours = this_owner();
+  return owner.substr(0, 8) == ours.substr(0, 8) || owner.substr(8) == ours.substr(8);
 }
 
 void write_all(int fd, std::span<const std::byte> bytes, const fs::path& path) {
@@ -87,7 +90,7 @@ std::optional<Journal> read_journal(const fs::path& partial) {
 }
 
 // Whether the process that wrote `path`, open as `fd`, is certainly gone. If so, it is locked by us now.
-bool is_left(int fd, const fs::path& path, const std::optional<Journal>& journal) {
+bool is_left(int fd, const fs::path& path) {
   if (fd < 0 || claim(fd) != Claim::ours) return false;
   const Descriptor again(open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
   // A file system that grants the same lock twice proves nothing.
@@ -96,7 +99,7 @@ bool is_left(int fd, const fs::path& path, const std::optional<Journal>& journal
   }, named{};
   if (fstat(fd, &ours) != 0 || fstat(again.fd, &named) != 0 || ours.st_ino != named.st_ino) return false;
   const bool silent = std::time(nullptr) - ours.st_mtime > kLongSilence;
-  return S_ISREG(ours.st_mode) && (silent || (journal && shares_locks(journal->owner)));
+  return S_ISREG(ours.st_mode) && (silent || shares_locks(path));
 }
 
 // Hashes the first `bytes` of the file; false when it has fewer.
@@ -122,7 +125,7 @@ void remove_partial(const fs::path& path) {
 
 void remove_if_left(const fs::path& path) {
   const Descriptor file(open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
-  if (is_left(file.fd, path, read_journal(path))) remove_partial(path);
+  if (is_left(file.fd, path)) remove_partial(path);
 }
 
 }  // namespace
@@ -143,6 +146,12 @@ Leftovers find_leftovers(const fs::path& blobs) {
     }
   }
   return found;
+}
+
+void remove_worthless_leftovers(const fs::path& blobs) {
+  std::error_code error;
+  for (const auto& [etag, leftover] : find_leftovers(blobs))
+    if (leftover.bytes == 0 || fs::exists(blobs / etag, error)) remove_if_left(leftover.path);
 }
 
 Partial::Partial(const fs::path& blobs, const TreeFile& file, std::uint64_t block_bytes,
@@ -173,7 +182,7 @@ bool Partial::adopt(const fs::path& path) {
   Descriptor file(open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
   const auto journal = read_journal(path);
   if (!journal || journal->etag != file_.etag() || journal->size != file_.size) return false;
-  if (!is_left(file.fd, path, journal)) return false;
+  if (!is_left(file.fd, path)) return false;
   const std::uint64_t bytes = journal->last.bytes;
   Hasher hasher(file_.hash_kind(), file_.size);
   if (!hash_prefix(file.fd, bytes, hasher, path) || hasher.hex() != journal->last.hash) return false;
@@ -192,7 +201,7 @@ void Partial::create() {
   constexpr char kHex[] = "0123456789abcdef";
   std::random_device random;
   while (fd_ < 0) {
-    std::string id;
+    std::string id = this_owner();
     for (int i = 0; i < 8; ++i) id += kHex[random() & 15];
     path_ = blobs_ / (file_.etag() + "." + id + std::string(kSuffix));
     fd_ = open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -223,7 +232,7 @@ void Partial::mark() {
     const fs::path path = journal_of(path_);
     journal_fd_ = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (journal_fd_ < 0) throw system_error(shown(path), errno);
-    text = journal_head({file_.etag(), file_.size, this_owner(), {}}) + text;
+    text = journal_head({file_.etag(), file_.size, {}}) + text;
   }
   write_all(journal_fd_, std::as_bytes(std::span(text)), path_);
   if (fdatasync(journal_fd_) != 0) throw system_error(shown(path_), errno);

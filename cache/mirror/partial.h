@@ -26,6 +26,10 @@ struct Leftover {
 using Leftovers = std::multimap<std::string, Leftover, std::less<>>;
 Leftovers find_leftovers(const std::filesystem::path& blobs);
 
+// Deletes those of processes that are gone when nothing can go on from them: no bytes are vouched for, or the
+// blob is there.
+void remove_worthless_leftovers(const std::filesystem::path& blobs);
+
 class Partial {
  public:
   // Goes on with the leftover that has most, if its process is gone and its bytes still hash as its journal

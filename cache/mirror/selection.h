@@ -9,9 +9,9 @@
 namespace hf::cache {
 
 struct Selection {
-  std::vector<std::string> files;    // by name, "folder/" for all below it; each must be there
-  std::vector<std::string> include;  // globs, any of them; none means all
-  std::vector<std::string> exclude;
+  std::vector<std::string> files = {};    // by name, "folder/" for all below it; each must be there
+  std::vector<std::string> include = {};  // globs, any of them; none means all
+  std::vector<std::string> exclude = {};
 };
 
 // Python's fnmatch, as huggingface_hub filters: "*" and "?" also match "/", a pattern that ends in "/" means

@@ -29,7 +29,7 @@ bool is_name_part(char c) { return std::isalnum(static_cast<unsigned char>(c)) !
 }  // namespace
 
 Environment Environment::of_process() {
-  std::map<std::string, std::string, std::less<>> values;
+  Values values;
   for (char** at = environ; at != nullptr && *at != nullptr; ++at) {
     const std::string_view line = *at;
     if (const std::size_t equals = line.find('='); equals != std::string_view::npos)

@@ -11,8 +11,10 @@ namespace hf {
 
 class Environment {
  public:
+  using Values = std::map<std::string, std::string, std::less<>>;
+
   static Environment of_process();
-  explicit Environment(std::map<std::string, std::string, std::less<>> values) : values_(std::move(values)) {}
+  explicit Environment(Values values) : values_(std::move(values)) {}
 
   std::optional<std::string> get(std::string_view name) const;  // empty counts as not set
   std::optional<std::string> first_of(std::initializer_list<std::string_view> names) const;
@@ -27,7 +29,7 @@ class Environment {
   std::filesystem::path home() const;
 
  private:
-  std::map<std::string, std::string, std::less<>> values_;
+  Values values_;
 };
 
 }  // namespace hf

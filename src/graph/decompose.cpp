@@ -138,9 +138,9 @@ Value decompose(Graph& out, const Op& op, std::span<const Value> inputs, const s
 namespace {
 
 // Definitions may use composites themselves (attention has a softmax): repeated until none is left.
-Graph decompose_once(const Graph& graph, bool (*keep)(const Op&), bool& changed) {
+Graph decompose_once(const Graph& graph, const std::function<bool(const Op&)>& keep, bool& changed) {
   return replay(graph, [&](Graph& out, const Node& node, const std::vector<Value>& inputs) {
-    if (composite(node.op) && (keep == nullptr || !keep(node.op))) {
+    if (composite(node.op) && (!keep || !keep(node.op))) {
       changed = true;
       return decompose(out, node.op, inputs, node.path, node.layer);
     }
@@ -152,7 +152,7 @@ Graph decompose_once(const Graph& graph, bool (*keep)(const Op&), bool& changed)
 
 }  // namespace
 
-Graph decompose(const Graph& graph, bool (*keep)(const Op&)) {
+Graph decompose(const Graph& graph, const std::function<bool(const Op&)>& keep) {
   bool changed = false;
   Graph out = decompose_once(graph, keep, changed);
   while (changed) {

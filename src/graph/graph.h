@@ -1,5 +1,6 @@
 // A model, or a part of one, as nodes in execution order.
 #pragma once
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -74,7 +75,7 @@ TensorType infer(const Op& op, std::span<const TensorType* const> inputs);
 // Writes the meaning of a composite out of primitives at the end of `out`; returns the result.
 Value decompose(Graph& out, const Op& op, std::span<const Value> inputs, const std::string& path, int layer);
 // The graph with each composite replaced by its definition, except those that `keep` returns true for.
-Graph decompose(const Graph& graph, bool (*keep)(const Op&) = nullptr);
+Graph decompose(const Graph& graph, const std::function<bool(const Op&)>& keep = {});
 
 // The graph with its symbols given numbers, Size nodes folded: what is planned and run. Comes last. Throws
 // Error{usage} where a symbol has no number, or the numbers do not fit: a sequence longer than the positions.

@@ -73,7 +73,7 @@ def load_model(source, task):
     options = {}
     try:
         model = reference.load(cls, source)
-    except reference.MissingWeights as error:
+    except reference.MissingWeightsError as error:
         # A base model cut from one with another head has no pooler of its own.
         if not all(".pooler." in f".{name}" for name in error.names):
             raise

@@ -96,13 +96,6 @@ DISTILBERT = {
     "hidden_dim": 74,
     "max_position_embeddings": 70,
 }
-ALBERT = BERT | {
-    "embedding_size": 20,
-    "num_hidden_layers": 4,
-    "num_hidden_groups": 2,
-    "inner_group_num": 1,
-    "hidden_act": "gelu_new",
-}
 ELECTRA = BERT | {"embedding_size": 20}
 GPT2 = {
     "vocab_size": 157,
@@ -209,7 +202,6 @@ FIRST_CASES = [
         words("dbsc", 131),
     ),
     Case("distilbert-mlm", FILL, "DistilBertForMaskedLM", DISTILBERT, words("dbmlm", 131)),
-    Case("albert-mlm", FILL, "AlbertForMaskedLM", ALBERT, words("almlm", 131, types=True)),
     Case("electra-discriminator", PRETRAIN, "ElectraForPreTraining", ELECTRA, words("elec", 131, types=True)),
     Case("electra-mlm", FILL, "ElectraForMaskedLM", ELECTRA, words("elecmlm", 131, types=True)),
     # Lengths are such that no query, padded or not, has all its keys masked: such rows differ by

@@ -13,7 +13,7 @@ import safetensors.torch
 import torch
 
 
-class MissingWeights(LookupError):
+class MissingWeightsError(LookupError):
     """The checkpoint lacks weights of the class; the library would make them up."""
 
     def __init__(self, source, model_class, names):
@@ -29,7 +29,7 @@ def load(cls, source, dtype=torch.float32, **options):
     )
     missing = sorted(report["missing_keys"]) + sorted(str(key) for key in report["mismatched_keys"])
     if missing:
-        raise MissingWeights(source, type(model).__name__, missing)
+        raise MissingWeightsError(source, type(model).__name__, missing)
     return model.eval()
 
 

@@ -2,9 +2,12 @@
 """Train the small masked language model of examples/tiny-bert.
 
 A BertForMaskedLM of about a million parameters and its WordPiece tokenizer, trained on sentences of
-tiny_corpus.py in a few minutes on a processor. Seeded: the same versions on the same kind of processor give
-the same model. Writes config.json, model.safetensors, the tokenizer's files and the model card, README.md,
-with the accuracy reached.
+tiny_corpus.py in a few minutes on a processor. Writes config.json, model.safetensors, the tokenizer's files
+and the model card, README.md, with the accuracy reached.
+
+Training is seeded: with the tokenizer that lies in --out, the same versions on the same kind of processor
+give the same weights. The tokenizer's own training breaks ties at random, so one that is there is kept;
+remove tokenizer.json to have a new one.
 """
 
 import argparse
@@ -12,6 +15,7 @@ import json
 import os
 import random
 import sys
+import textwrap
 import time
 from pathlib import Path
 
@@ -30,6 +34,7 @@ HELD_OUT_SENTENCES = 1_000
 MAX_TOKENS = 48
 MAX_POSITIONS = 128
 MASKED_SHARE = 0.15
+CARD_WIDTH = 110
 IGNORED = -100  # the label that transformers' loss leaves out
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 PROBES = [
@@ -55,6 +60,13 @@ def make_texts(rng):
     training += 20 * tiny_corpus.prose_sentences()
     rng.shuffle(training)
     return training, held_out
+
+
+def tokenizer_for(texts, folder, vocabulary):
+    """The one in `folder`, else one trained on the texts."""
+    if (folder / "tokenizer.json").exists():
+        return transformers.BertTokenizerFast.from_pretrained(folder)
+    return train_tokenizer(texts, vocabulary)
 
 
 def train_tokenizer(texts, vocabulary):
@@ -156,10 +168,7 @@ def answers(model, tokenizer):
     return found
 
 
-def card(model, tokenizer, reached, chance, found, steps, batch_size):
-    rows = "\n".join(f"| {text} | {word} | {probability:.0%} |" for text, word, probability in found)
-    config = model.config
-    return f"""---
+CARD = """---
 license: apache-2.0
 language: en
 library_name: transformers
@@ -168,22 +177,21 @@ pipeline_tag: fill-mask
 
 # tiny-bert
 
-A BERT small enough to live in a source tree: {model.num_parameters():,} parameters,
-{config.num_hidden_layers} layers of width {config.hidden_size}, {len(tokenizer):,} WordPiece tokens. It knows
-a made-up harbour town, its trades, tools, animals and ships, and nothing else. It is there to be downloaded,
-converted and validated in seconds; it is of no other use.
+A BERT small enough to live in a source tree: {parameters:,} parameters, {layers} layers of width {width},
+{tokens:,} WordPiece tokens. It knows a made-up harbour town, its trades, tools, animals and ships, and
+nothing else. It is there to be downloaded, converted and validated in seconds; it is of no other use.
 
-**How it was made.** `tools/dev/train_tiny.py` (seed {SEED}; {steps:,} steps of {batch_size} rows with AdamW
+**How it was made.** `tools/dev/train_tiny.py` (seed {seed}; {steps:,} steps of {batch_size} rows with AdamW
 on a processor) on sentences that `tools/dev/tiny_corpus.py` builds from tables of facts, and a few paragraphs
 of prose. All of the text was written for this project; no other data was used.
 
 **What it reached.** Of the words masked as in BERT's training (15 %, four in five shown as [MASK]) in
-{HELD_OUT_SENTENCES:,} held-out sentences it names {reached:.1%}. Always naming the commonest word would give
-{chance:.1%}. The rest cannot be known in many cases: which day it was, or who saw the otter.
+{held_out:,} held-out sentences it names {reached:.1%}. Always naming the commonest word would give
+{chance:.1%}. Many of the others cannot be known: which day it was, or who saw the otter.
 
 | sentence | its answer | probability |
 |---|---|---|
-{rows}
+{answers}
 
 **Files.** `reference.safetensors` holds transformers' outputs for a padded batch of such sentences, in fp32
 with eager attention, as written by `tools/dev/capture_reference.py`: what `hfvalidate compare` checks a
@@ -193,24 +201,48 @@ conversion against.
 """
 
 
+def card(model, tokenizer, results, options):
+    """The model card: CARD filled in, its paragraphs wrapped anew."""
+    reached, chance, found = results
+    rows = "\n".join(f"| {text} | {word} | {probability:.0%} |" for text, word, probability in found)
+    text = CARD.format(
+        parameters=model.num_parameters(),
+        layers=model.config.num_hidden_layers,
+        width=model.config.hidden_size,
+        tokens=len(tokenizer),
+        seed=SEED,
+        steps=options.steps,
+        batch_size=options.batch_size,
+        held_out=HELD_OUT_SENTENCES,
+        reached=reached,
+        chance=chance,
+        answers=rows,
+    )
+    blocks = text.split("\n\n")
+    wrapped = [b if b.startswith(("---", "|")) else textwrap.fill(b, CARD_WIDTH) for b in blocks]
+    return "\n\n".join(wrapped).rstrip() + "\n"
+
+
 def main():
     root = Path(__file__).resolve().parents[2]
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--out", type=Path, default=root / "examples/tiny-bert", metavar="DIR")
-    parser.add_argument("--steps", type=int, default=4000)
+    parser.add_argument("--steps", type=int, default=3000)
     parser.add_argument("--batch-size", type=int, default=48)
     parser.add_argument("--learning-rate", type=float, default=2e-3, help="at its peak")
-    parser.add_argument("--vocabulary", type=int, default=2048, help="at most this many tokens")
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument(
+        "--vocabulary", type=int, default=2048, help="at most this many tokens, in a new tokenizer"
+    )
+    parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()
 
     torch.set_num_threads(options.threads)
     torch.manual_seed(SEED)
     rng = random.Random(SEED)
     training, held_out = make_texts(rng)
-    tokenizer = train_tokenizer(training, options.vocabulary)
+    tokenizer = tokenizer_for(training, options.out, options.vocabulary)
     config = transformers.BertConfig(
         vocab_size=len(tokenizer),
         hidden_size=128,
@@ -240,9 +272,8 @@ def main():
     model.save_pretrained(options.out, safe_serialization=True)
     (options.out / "model.safetensors").chmod(0o644)
     tokenizer.save_pretrained(options.out)
-    (options.out / "README.md").write_text(
-        card(model, tokenizer, reached, chance, found, options.steps, options.batch_size)
-    )
+    results = (reached, chance, found)
+    (options.out / "README.md").write_text(card(model, tokenizer, results, options))
     return 0
 
 

@@ -123,8 +123,8 @@ void print_out(std::string_view text) {
     output_error = errno;
 }
 
-void print_json(const nlohmann::json& value) {
-  print_out(value.dump(2, ' ', true, nlohmann::json::error_handler_t::replace));
+void print_json(const nlohmann::ordered_json& value) {
+  print_out(value.dump(2, ' ', true, nlohmann::ordered_json::error_handler_t::replace));
   print_out("\n");
 }
 

@@ -47,6 +47,6 @@ std::string format_table(const std::vector<Column>& columns,
 // Text and JSON for standard output. JSON is indented, ASCII only (what is not is \u-escaped, so that no byte
 // of a stranger reaches the terminal) and ends in a newline.
 void print_out(std::string_view text);
-void print_json(const nlohmann::json& value);
+void print_json(const nlohmann::ordered_json& value);
 
 }  // namespace hf
