@@ -91,9 +91,9 @@ std::string dump(const Graph& graph) {
     out += "\n";
   }
   for (const Named& n : graph.observed)
-    out += "observed " + n.name + " = %" + std::to_string(n.value.node) + "\n";
+    out += "observed " + escaped(n.name, 1000) + " = %" + std::to_string(n.value.node) + "\n";
   for (const Named& n : graph.outputs)
-    out += "output " + n.name + " = %" + std::to_string(n.value.node) + "\n";
+    out += "output " + escaped(n.name, 1000) + " = %" + std::to_string(n.value.node) + "\n";
   return out;
 }
 

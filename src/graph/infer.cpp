@@ -54,6 +54,8 @@ TensorType infer_op(const Unary& op, const Inputs& in) {
     require(in[0].dtype == DType::boolean, "logical_not needs bool");
   else if (op.kind != Unary::negate && op.kind != Unary::absolute)
     require_float(in[0]);
+  else
+    require(in[0].dtype != DType::boolean, std::string(name_of(op.kind)) + " of bool");
   return in[0];
 }
 

@@ -31,8 +31,9 @@ class Sharder {
       try {
         std::visit([&](const auto& op) { follow(op); }, node().op);
       } catch (const Error& error) {
-        throw Error(error.kind(), "tensor parallel over " + std::to_string(ranks_) + ": " +
-                                      escaped(node().path) + ": " + error.what());
+        const std::string where = node().path.empty() ? "" : escaped(node().path) + ": ";
+        throw Error(ErrorKind::usage,
+                    "tensor parallel over " + std::to_string(ranks_) + ": " + where + error.what());
       }
     }
     for (const Value v : graph_.inputs) out_.inputs.push_back(local(v));
@@ -168,8 +169,9 @@ class Sharder {
     }
     need_whole(in(3));
     need_whole(in(4));
-    if (cut && in(3).present() && !(heads_of(in(3)) == Dim(1)))
-      refuse("the bias differs by head but is whole");
+    for (const std::size_t i : {3u, 4u})
+      if (cut && in(i).present() && !(heads_of(in(i)) == Dim(1)))
+        refuse(std::string("the ") + (i == 3 ? "bias" : "mask") + " differs by head but is whole");
     keep(q);
   }
   Dim heads_of(Value v) const {
