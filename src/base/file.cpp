@@ -25,24 +25,27 @@ struct Descriptor {
   }
 };
 
-int open_regular(const std::filesystem::path& path, struct stat& info) {
+int open_any(const std::filesystem::path& path) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) throw system_error(shown(path), errno);
-  if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
-    close(fd);
-    throw Error(ErrorKind::usage, shown(path) + ": not a regular file");
-  }
   return fd;
+}
+
+struct stat regular_info(int fd, const std::filesystem::path& path) {
+  struct stat info {};
+  if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
+    throw Error(ErrorKind::usage, shown(path) + ": not a regular file");
+  return info;
 }
 
 }  // namespace
 
-MappedFile::MappedFile(const std::filesystem::path& path) : path_(path) {
-  struct stat info {};
-  const Descriptor file{open_regular(path, info)};
-  size_ = static_cast<std::size_t>(info.st_size);
+MappedFile::MappedFile(const std::filesystem::path& path) : MappedFile(Descriptor{open_any(path)}.fd, path) {}
+
+MappedFile::MappedFile(int descriptor, const std::filesystem::path& path) : path_(path) {
+  size_ = static_cast<std::size_t>(regular_info(descriptor, path).st_size);
   if (size_ == 0) return;
-  void* data = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.fd, 0);
+  void* data = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, descriptor, 0);
   if (data == MAP_FAILED) throw system_error(shown(path), errno);
   data_ = static_cast<const std::byte*>(data);
 }
@@ -118,8 +121,8 @@ void write_file(const std::filesystem::path& path, std::string_view text) {
 }
 
 std::string read_text(const std::filesystem::path& path, std::uint64_t limit) {
-  struct stat info {};
-  const Descriptor file{open_regular(path, info)};
+  const Descriptor file{open_any(path)};
+  const struct stat info = regular_info(file.fd, path);
   if (static_cast<std::uint64_t>(info.st_size) > limit)
     throw Error(ErrorKind::integrity, shown(path) + ": has " + std::to_string(info.st_size) +
                                           " bytes, at most " + std::to_string(limit) + " are read");

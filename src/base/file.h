@@ -13,6 +13,8 @@ namespace hf {
 class MappedFile {
  public:
   explicit MappedFile(const std::filesystem::path& path);
+  // Maps what `descriptor` is open on, which stays the caller's; `path` is for messages.
+  MappedFile(int descriptor, const std::filesystem::path& path);
   ~MappedFile();
   MappedFile(MappedFile&& other) noexcept;
   MappedFile& operator=(MappedFile&& other) noexcept;

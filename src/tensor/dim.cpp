@@ -128,6 +128,19 @@ std::string Dim::to_string() const {
   return out.empty() ? "0" : out;
 }
 
+std::vector<DimTerm> Dim::terms() const {
+  std::vector<DimTerm> out;
+  for (const auto& [product, coefficient] : terms_) {
+    DimTerm& term = out.emplace_back(DimTerm{coefficient, {}});
+    for (const auto& atom : product) {
+      const bool symbol = atom->kind == DimFactor::symbol;
+      term.factors.push_back({static_cast<DimFactor::Kind>(atom->kind),
+                              symbol ? atom->spelling : std::string(), atom->a, atom->b});
+    }
+  }
+  return out;
+}
+
 Dim operator+(const Dim& a, const Dim& b) {
   Dim out = a;
   for (const auto& [product, coefficient] : b.terms_) {

@@ -16,6 +16,8 @@ namespace hf {
 
 using Symbols = std::map<std::string, std::int64_t, std::less<>>;
 
+struct DimTerm;
+
 class Dim {
  public:
   Dim() : Dim(0) {}
@@ -31,6 +33,8 @@ class Dim {
       const Symbols& values) const;  // throws Error{usage} naming the symbol that has no value
   void collect_symbols(std::vector<std::string>& names) const;  // appends each once, in order of appearance
   std::string to_string() const;
+  // The expression taken apart, for those who compute it elsewhere: it is the sum of the terms; 0 has none.
+  std::vector<DimTerm> terms() const;
 
   friend Dim operator+(const Dim& a, const Dim& b);
   friend Dim operator-(const Dim& a, const Dim& b);
@@ -55,6 +59,19 @@ class Dim {
   bool divide_exactly(const Dim& by, Dim& quotient) const;
 
   std::map<Product, std::int64_t, Less> terms_;  // no zero coefficients; the constant has the empty product
+};
+
+// A symbol, or a call of two operands.
+struct DimFactor {
+  enum Kind : char { symbol = 's', floor_div = '/', mod = '%', min = '<', max = '>' } kind = symbol;
+  std::string name;  // the symbol's
+  Dim a, b;          // the call's operands
+};
+
+// `coefficient` times the product of the factors.
+struct DimTerm {
+  std::int64_t coefficient = 0;
+  std::vector<DimFactor> factors;
 };
 
 inline Dim& operator+=(Dim& a, const Dim& b) { return a = a + b; }

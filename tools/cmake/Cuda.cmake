@@ -1,4 +1,5 @@
 # Sets HF_WITH_CUDA. AUTO takes CUDA where nvcc *and* cuBLAS are found: a toolkit may come without the library.
+set_property(CACHE HF_CUDA PROPERTY STRINGS AUTO ON OFF)
 set(HF_WITH_CUDA OFF)
 if(NOT HF_CUDA STREQUAL "OFF")
   include(CheckLanguage)
@@ -7,7 +8,10 @@ if(NOT HF_CUDA STREQUAL "OFF")
   if(CMAKE_CUDA_COMPILER AND TARGET CUDA::cublasLt)
     set(HF_WITH_CUDA ON)
     if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-      set(CMAKE_CUDA_ARCHITECTURES 80 90)
+      set(CMAKE_CUDA_ARCHITECTURES 80 90)  # with their PTX: later GPUs compile it when they start
+    endif()
+    if(HF_CCACHE AND NOT CMAKE_CUDA_COMPILER_LAUNCHER)
+      set(CMAKE_CUDA_COMPILER_LAUNCHER ${HF_CCACHE})
     endif()
     enable_language(CUDA)
   elseif(HF_CUDA STREQUAL "ON")
