@@ -190,14 +190,14 @@ Value first_positions(Builder b, std::string_view name, std::int64_t rows, const
 }
 
 Value embed(Builder b, const TextInputs& in, Value positions, const EncoderSizes& sizes,
-            const Vocabulary& vocabulary, std::int64_t width) {
-  const Value words = word_embeddings(b.in("word_embeddings"), in.ids, vocabulary, width);
+            const Vocabulary& words, std::int64_t width) {
+  const Value embedded = word_embeddings(b.in("word_embeddings"), in.ids, words, width);
   const Dim kinds = sizes.types;
   // Without token types as input every token has type 0.
   const Value types = in.types.present()
                           ? b.embedding(in.types, "token_type_embeddings", kinds, width)
                           : b.slice(b.in("token_type_embeddings").weight("weight", {kinds, width}), 0, 0, 1);
-  Value x = b.add(words, types);
+  Value x = b.add(embedded, types);
   if (positions.present()) x = b.add(x, positions);
   return b.layer_norm(x, "LayerNorm", sizes.epsilon);
 }

@@ -36,31 +36,37 @@ Gpt2Sizes read_sizes(const Config& config) {
   return s;
 }
 
-// Outputs [begin, end) of a Conv1D as a linear layer: its weight [in, all outputs] is read transposed.
-Value conv1d(Builder b, Value x, std::string_view name, std::int64_t in, std::int64_t begin, std::int64_t end,
-             Split split, bool all) {
-  const Builder here = b.in(name);
+// The outputs of a Conv1D that are wanted: all of them, or a part where several projections lie side by side.
+struct Outputs {
+  std::int64_t begin, end;
+  bool part = false;
+};
+
+// A Conv1D as a linear layer: its weight [in, all outputs] is read transposed.
+Value conv1d(Builder b, Value x, std::string_view name, Outputs out, Split split) {
+  Builder here = b.in(name);
   View columns{{}, {}, {1, 0}}, part;
-  if (!all) {
-    columns.ranges = {{1, begin, end}};
-    part.ranges = {{0, begin, end}};
+  if (out.part) {
+    columns.ranges = {{1, out.begin, out.end}};
+    part.ranges = {{0, out.begin, out.end}};
   }
-  const Value w = b.in(name).weight(TensorRef{here.name("weight"), {}, columns}, {end - begin, in}, split);
+  const std::int64_t count = out.end - out.begin;
+  const Value w = here.weight(TensorRef{here.name("weight"), {}, columns}, {count, b.dim(x, -1)}, split);
   const Split bias_split = split.kind == Split::outputs ? split : Split{};
-  const Value bias = b.in(name).weight(TensorRef{here.name("bias"), {}, part}, {end - begin}, bias_split);
-  return b.in(name).linear(x, w, bias, split);
+  const Value bias = here.weight(TensorRef{here.name("bias"), {}, part}, {count}, bias_split);
+  return here.linear(x, w, bias, split);
 }
 
 Value attention(Builder b, Value x, Value bias, const Gpt2Sizes& s, int layer) {
   const std::int64_t n = s.hidden;
   const Split heads{Split::outputs, s.head_dim};
-  const Value q = conv1d(b, x, "c_attn", n, 0, n, heads, false);
-  const Value k = b.split_heads(conv1d(b, x, "c_attn", n, n, 2 * n, heads, false), s.head_dim);
-  const Value v = b.split_heads(conv1d(b, x, "c_attn", n, 2 * n, 3 * n, heads, false), s.head_dim);
+  const Value q = conv1d(b, x, "c_attn", {0, n, true}, heads);
+  const Value k = b.split_heads(conv1d(b, x, "c_attn", {n, 2 * n, true}, heads), s.head_dim);
+  const Value v = b.split_heads(conv1d(b, x, "c_attn", {2 * n, 3 * n, true}, heads), s.head_dim);
   double scale = s.scale ? 1 / std::sqrt(static_cast<double>(s.head_dim)) : 1;
   if (s.scale_by_layer) scale /= layer + 1;
   const Value mixed = b.attention(q, k, v, bias, {}, {s.head_dim, static_cast<float>(scale)});
-  return conv1d(b, mixed, "c_proj", n, 0, n, {Split::inputs, s.head_dim}, true);
+  return conv1d(b, mixed, "c_proj", {0, n}, {Split::inputs, s.head_dim});
 }
 
 // transformers masks GPT-2's future twice, by where() and again in the mask that it adds: lowest + lowest is
@@ -96,9 +102,9 @@ Value decoder(Builder base, Value x, Value bias, const Gpt2Sizes& s) {
     const Value n = block.layer_norm(x, "ln_1", s.epsilon);
     x = block.add(attention(block.in("attn"), n, bias, s, i), x);
     const Value m = block.layer_norm(x, "ln_2", s.epsilon);
-    const Value up = conv1d(mlp, m, "c_fc", s.hidden, 0, s.ffn, {Split::outputs}, true);
-    const Value down =
-        conv1d(mlp, activation(mlp, up, s.activation), "c_proj", s.ffn, 0, s.hidden, {Split::inputs}, true);
+    const Value up = conv1d(mlp, m, "c_fc", {0, s.ffn}, {Split::outputs});
+    const Value wide = activation(mlp, up, s.activation);
+    const Value down = conv1d(mlp, wide, "c_proj", {0, s.hidden}, {Split::inputs});
     x = block.add(x, down);
   }
   x = base.layer_norm(x, "ln_f", s.epsilon);

@@ -74,6 +74,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
 // The three names among `known` that are most like `wanted`.
 std::string nearest(std::string_view wanted, const std::vector<std::string>& known) {
   std::vector<std::pair<std::size_t, std::string>> all;
+  all.reserve(known.size());
   for (const std::string& name : known) all.emplace_back(distance(wanted.substr(0, 100), name), name);
   std::sort(all.begin(), all.end());
   std::string out;

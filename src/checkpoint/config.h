@@ -15,7 +15,7 @@ class Config {
  public:
   static Config load(
       const std::filesystem::path& folder);  // folder/config.json; Error{not_found} where there is none
-  static Config parse(std::string_view json, std::string subject);
+  static Config parse(std::string_view text, std::string subject);
 
   bool has(std::string_view field) const;
   bool is_null(std::string_view field) const;  // said to be nothing, where absence would mean the default
