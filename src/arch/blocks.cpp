@@ -76,13 +76,20 @@ Dim batch_size() { return Dim::symbol("batch_size"); }
 Dim sequence_length() { return Dim::symbol("sequence_length"); }
 Dim num_choices() { return Dim::symbol("num_choices"); }
 
+std::string activation_name(const Config& config, std::string_view field, std::string_view fallback) {
+  std::string name = config.text(field, fallback), known;
+  for (const ActivationRow& row : kActivations) {
+    if (row.name == name) return name;
+    known += (known.empty() ? "" : ", ") + std::string(row.name);
+  }
+  throw Error(ErrorKind::unsupported, config.subject() + ": " + in_quotes(field) + " is " + in_quotes(name) +
+                                          ", one of " + known + " is expected");
+}
+
 Value activation(Builder b, Value x, std::string_view name) {
   for (const ActivationRow& row : kActivations)
     if (row.name == name) return row.build(b, x);
-  std::string known;
-  for (const ActivationRow& row : kActivations) known += (known.empty() ? "" : ", ") + std::string(row.name);
-  throw Error(ErrorKind::unsupported,
-              "activation " + in_quotes(name) + " is not supported, one of " + known + " is expected");
+  throw Error(ErrorKind::internal, "no activation " + in_quotes(name));
 }
 
 TextInputs text_inputs(Builder b, const Request& request, TokenTypes types) {
@@ -103,13 +110,13 @@ TextInputs text_inputs(Builder b, const Request& request, TokenTypes types) {
 
 EncoderSizes encoder_sizes(const Config& config, const EncoderDefaults& defaults) {
   EncoderSizes s{};
-  s.layers = config.positive("num_hidden_layers", 12);
+  s.layers = config.positive("num_hidden_layers", 12, kMostLayers);
   s.heads = config.positive("num_attention_heads", defaults.heads);
   s.hidden = config.positive("hidden_size", defaults.hidden);
   s.ffn = config.positive("intermediate_size", defaults.ffn);
   s.vocabulary = config.positive("vocab_size", defaults.vocabulary);
   s.types = config.positive("type_vocab_size", 2);
-  s.activation = config.text("hidden_act", "gelu");
+  s.activation = activation_name(config, "hidden_act", "gelu");
   s.epsilon = static_cast<float>(config.number("layer_norm_eps", 1e-12));
   s.causal = config.flag("is_decoder", false);
   s.positions = config.text("position_embedding_type", "absolute");

@@ -4,7 +4,12 @@
 
 namespace hf {
 
-// The functions that transformers' ACT2FN names; another name is Error{unsupported}.
+// More layers than any model has: a config may not ask for a graph that fills the memory.
+inline constexpr std::int64_t kMostLayers = 4096;
+
+// The functions that transformers' ACT2FN names. A config's choice of one; another name is
+// Error{unsupported}.
+std::string activation_name(const Config& config, std::string_view field, std::string_view fallback);
 Value activation(Builder b, Value x, std::string_view name);
 
 // The usual inputs of a text model, as optimum names them: input_ids, attention_mask and, where the model has

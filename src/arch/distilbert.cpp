@@ -17,13 +17,13 @@ struct DistilBertSizes {
 DistilBertSizes read_sizes(const Config& config) {
   DistilBertSizes s{};
   // Where a file has both names of a size, the common one wins in transformers (attribute_map).
-  s.layers = config.positive("num_hidden_layers", config.integer("n_layers", 6));
+  s.layers = config.positive("num_hidden_layers", config.integer("n_layers", 6), kMostLayers);
   s.heads = config.positive("num_attention_heads", config.integer("n_heads", 12));
   s.dim = config.positive("hidden_size", config.integer("dim", 768));
   s.ffn = config.positive("hidden_dim", 3072);
   s.vocabulary = config.positive("vocab_size", 30522);
   s.positions = config.positive("max_position_embeddings", 512);
-  s.activation = config.text("activation", "gelu");
+  s.activation = activation_name(config, "activation", "gelu");
   if (s.dim % s.heads != 0)
     throw Error(ErrorKind::integrity, config.subject() + ": dim " + std::to_string(s.dim) +
                                           " is not a multiple of n_heads " + std::to_string(s.heads));

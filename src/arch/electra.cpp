@@ -24,9 +24,9 @@ Value summary(Builder b, Value x, const Config& config, const EncoderSizes& size
     const bool to_labels = config.flag("summary_proj_to_labels", false);
     y = b.in("sequence_summary").linear(y, "summary", to_labels ? config.num_labels() : sizes.hidden);
   }
-  const std::string name =
-      config.is_null("summary_activation") ? "" : config.text("summary_activation", "gelu");
-  return name.empty() ? y : activation(b, y, name);
+  // None where the config says null or "".
+  if (config.is_null("summary_activation") || config.text("summary_activation", "gelu").empty()) return y;
+  return activation(b, y, activation_name(config, "summary_activation", "gelu"));
 }
 
 Vocabulary known_words(const Config& config, const EncoderSizes& sizes, const Builder& base,

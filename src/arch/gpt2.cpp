@@ -19,13 +19,13 @@ struct Gpt2Sizes {
 Gpt2Sizes read_sizes(const Config& config) {
   Gpt2Sizes s{};
   // Where a file has both names of a size, the common one wins in transformers (attribute_map).
-  s.layers = config.positive("num_hidden_layers", config.integer("n_layer", 12));
+  s.layers = config.positive("num_hidden_layers", config.integer("n_layer", 12), kMostLayers);
   s.heads = config.positive("num_attention_heads", config.integer("n_head", 12));
   s.hidden = config.positive("hidden_size", config.integer("n_embd", 768));
   s.ffn = config.positive("n_inner", 4 * s.hidden);
   s.positions = config.positive("max_position_embeddings", config.integer("n_positions", 1024));
   s.vocabulary = config.positive("vocab_size", 50257);
-  s.activation = config.text("activation_function", "gelu_new");
+  s.activation = activation_name(config, "activation_function", "gelu_new");
   s.epsilon = static_cast<float>(config.number("layer_norm_epsilon", 1e-5));
   s.scale = config.flag("scale_attn_weights", true);
   s.scale_by_layer = config.flag("scale_attn_by_inverse_layer_idx", false);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "arch/arch.h"
@@ -45,9 +46,43 @@ std::string wrong_shape(const Checkpoint& checkpoint, const std::string& name, c
   }
 }
 
+// How far the model's views reach into one stored tensor, axis by axis.
+struct Reach {
+  Sizes stored, used;
+
+  void add(const View& view) {
+    used.resize(stored.size(), 0);
+    for (std::size_t i = 0; i < stored.size(); ++i) {
+      const auto range = std::find_if(view.ranges.begin(), view.ranges.end(),
+                                      [&](const AxisRange& r) { return r.axis == static_cast<int>(i); });
+      used[i] = std::max(used[i], range == view.ranges.end() ? stored[i] : range->end);
+    }
+  }
+};
+
+// Parts of a fused tensor each fit one that is too long: it must be used to its end.
+class Reaches {
+ public:
+  void add(const Checkpoint& checkpoint, const std::string& name, const View& view) {
+    Reach& reach = reaches_[name];
+    reach.stored = view.reshape.empty() ? checkpoint.info(name).shape : view.reshape;
+    reach.add(view);
+  }
+  void list_short(std::vector<std::string>& wrong) const {
+    for (const auto& [name, reach] : reaches_)
+      if (reach.used != reach.stored)
+        wrong.push_back("tensor " + in_quotes(name) + " has shape " + to_string(reach.stored) + ", " +
+                        to_string(reach.used) + " is expected");
+  }
+
+ private:
+  std::map<std::string, Reach> reaches_;
+};
+
 void check_weights(const Graph& graph, const Checkpoint& checkpoint) {
   std::vector<std::string> missing, wrong;
   std::set<std::string> seen;
+  Reaches reaches;
   for_each_weight(graph, [&](const Weight& weight, const Node& node) {
     const std::string name = find_name(checkpoint, weight.ref);
     if (name.empty()) {
@@ -55,8 +90,10 @@ void check_weights(const Graph& graph, const Checkpoint& checkpoint) {
       return;
     }
     std::string what = wrong_shape(checkpoint, name, weight, node);
-    if (!what.empty() && seen.insert(what).second) wrong.push_back(std::move(what));
+    if (what.empty()) return reaches.add(checkpoint, name, weight.ref.view);
+    if (seen.insert(what).second) wrong.push_back(std::move(what));
   });
+  if (wrong.empty()) reaches.list_short(wrong);
   if (!missing.empty())
     throw Error(ErrorKind::integrity, checkpoint.subject() + ": " + std::to_string(missing.size()) +
                                           " weights are missing: " + listed(missing));

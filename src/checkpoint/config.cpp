@@ -76,13 +76,11 @@ std::int64_t Config::integer(std::string_view field, std::int64_t fallback) cons
   return value->get<std::int64_t>();
 }
 
-std::int64_t Config::positive(std::string_view field, std::int64_t fallback) const {
-  // Above this no model has a size; below it products of three sizes cannot overflow unnoticed.
-  constexpr std::int64_t kMost = std::int64_t{1} << 31;
+std::int64_t Config::positive(std::string_view field, std::int64_t fallback, std::int64_t most) const {
   const std::int64_t value = integer(field, fallback);
-  if (value < 1 || value > kMost)
+  if (value < 1 || value > most)
     throw Error(ErrorKind::integrity, subject_ + ": " + in_quotes(field) + " is " + std::to_string(value) +
-                                          ", a number from 1 to " + std::to_string(kMost) + " is expected");
+                                          ", a number from 1 to " + std::to_string(most) + " is expected");
   return value;
 }
 

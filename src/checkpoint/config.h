@@ -23,7 +23,10 @@ class Config {
   bool holds(std::string_view field) const;
   std::int64_t integer(std::string_view field) const;
   std::int64_t integer(std::string_view field, std::int64_t fallback) const;
-  std::int64_t positive(std::string_view field, std::int64_t fallback) const;  // also refuses what is below 1
+  // A size: also refuses what is below 1 or above `most`. Above the default no model has one; below it
+  // products of three cannot overflow unnoticed.
+  std::int64_t positive(std::string_view field, std::int64_t fallback,
+                        std::int64_t most = std::int64_t{1} << 31) const;
   double number(std::string_view field, double fallback) const;
   bool flag(std::string_view field, bool fallback) const;
   std::string text(std::string_view field, std::string_view fallback) const;
