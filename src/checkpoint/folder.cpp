@@ -1,15 +1,10 @@
 // A model folder's weights: one safetensors file, or an index and its shards.
-//
-// model.safetensors.index.json: {"metadata": {"total_size": bytes}, "weight_map": {tensor: shard file}}
 #include <map>
-#include <nlohmann/json.hpp>
-#include <set>
 
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/file.h"
-#include "base/json_guard.h"
-#include "base/path_rules.h"
+#include "checkpoint/index.h"
 #include "checkpoint/safetensors/safetensors.h"
 
 namespace hf {
@@ -39,7 +34,8 @@ class Sharded : public Checkpoint {
     std::map<std::string, std::shared_ptr<const Checkpoint>> shards;
     for (const auto& [tensor, file] : weight_map) {
       std::shared_ptr<const Checkpoint>& shard = shards[file];
-      if (!shard) shard = with_context(subject_, [&] { return open_shard(folder, file); });
+      if (!shard)
+        shard = with_context(subject_, [&, &name = file] { return safetensors::open(folder / name); });
       if (!shard->has(tensor))
         throw Error(ErrorKind::integrity, subject_ + ": tensor " + in_quotes(tensor) + " is not in " +
                                               in_quotes(file) + ", where the index has it");
@@ -66,10 +62,6 @@ class Sharded : public Checkpoint {
   std::string subject() const override { return subject_; }
 
  private:
-  static std::shared_ptr<const Checkpoint> open_shard(const fs::path& folder, const std::string& file) {
-    check_file_name(file);
-    return safetensors::open(folder / file);
-  }
   const Checkpoint& shard(std::string_view name) const {
     const auto at = tensors_.find(name);
     if (at == tensors_.end())
@@ -84,19 +76,7 @@ class Sharded : public Checkpoint {
 std::shared_ptr<const Checkpoint> open_index(const fs::path& folder) {
   const fs::path file = folder / kIndex;
   const std::string subject = escaped(file.string(), 4096);
-  const nlohmann::json root = parse_json(read_text(file), subject, DuplicateKeys::refused);
-  const auto map = root.is_object() ? root.find("weight_map") : root.end();
-  if (!root.is_object() || map == root.end() || !map->is_object())
-    throw Error(ErrorKind::integrity, subject + ": has no \"weight_map\" object");
-  std::map<std::string, std::string> weight_map;
-  for (const auto& [tensor, shard] : map->items()) {
-    if (!shard.is_string())
-      throw Error(ErrorKind::integrity,
-                  subject + ": the shard of tensor " + in_quotes(tensor) + " is not a file name");
-    weight_map[tensor] = shard.get<std::string>();
-  }
-  if (weight_map.empty()) throw Error(ErrorKind::integrity, subject + ": \"weight_map\" is empty");
-  return std::make_shared<Sharded>(subject, folder, weight_map);
+  return std::make_shared<Sharded>(subject, folder, parse_index(read_text(file), subject));
 }
 
 // A link that leads nowhere counts: reading it says what is wrong with it.
