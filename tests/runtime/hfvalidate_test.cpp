@@ -142,7 +142,11 @@ TEST_CASE("exit codes tell the kind of failure") {
   CHECK(hfvalidate({"compare", kModel, "--no-such-option"}).code == 2);
   CHECK(hfvalidate({"compare", kModel, "--device", "abacus"}).code == 2);
   CHECK(hfvalidate({"compare", kModel, "--tolerance", "-1"}).code == 2);
+  CHECK(hfvalidate({"compare", kModel, "--tolerance", "nan"}).code == 2);
+  CHECK(hfvalidate({"compare", kModel, "--tolerance", "inf"}).code == 2);
   CHECK(hfvalidate({"compare", kModel, "--threads", "0"}).code == 2);
+  CHECK(hfvalidate({"run", kModel, "--seed", "-1"}).code == 2);
+  CHECK(hfvalidate({"run", kModel, "--sequence", "1000"}).code == 2);  // beyond the position embeddings
   CHECK(hfvalidate({"compare", kFixtures / "bert-seqcls.safetensors-sharded"}).code ==
         2);  // has no reference
   CHECK(hfvalidate({"compare", "./no-such-folder"}).code == 3);

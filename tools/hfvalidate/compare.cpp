@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cmath>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -156,6 +158,8 @@ void print_report(const Report& report, const MemoryReport& memory, const Compar
 
 int run_compare(const CompareOptions& asked) {
   CompareOptions options = asked;
+  if (options.tolerance && !std::isfinite(*options.tolerance))
+    throw Error(ErrorKind::usage, "--tolerance: is not finite, a number is expected");
   const ModelSource source = open_model(options.model, options);
   const Task task = task_for(source, options);
   const Run mine = run(source, task.inputs, options);

@@ -95,6 +95,7 @@ class CommandLine {
         ->check(CLI::Range(1, 1024))
         ->type_name("N");
     command.add_option("--seed", o.seed, "Of the inputs that are made")
+        ->check(CLI::NonNegativeNumber)
         ->capture_default_str()
         ->type_name("S");
     command.add_option("--batch", o.batch, "Rows of the inputs that are made")
