@@ -16,6 +16,8 @@ struct Strided {
 };
 
 Sizes row_major(const Sizes& sizes) {
+  // Without elements there is nothing to step over, and the other sizes may be as large as they like.
+  if (elements(sizes) == 0) return Sizes(sizes.size(), 0);
   Sizes strides(sizes.size(), 1);
   for (std::size_t i = sizes.size(); i-- > 1;) strides[i - 1] = strides[i] * sizes[i];
   return strides;

@@ -186,6 +186,14 @@ TEST_CASE("a view that does not fit the stored tensor is an integrity error") {
   }
 }
 
+TEST_CASE("a tensor without elements may have any other sizes") {
+  const Sizes stored{0, std::int64_t{1} << 32, std::int64_t{1} << 32};
+  const Tensor t(DType::f32, stored);
+  CHECK(shape_of({}, stored) == stored);
+  CHECK(materialize(t.view(), {}, DType::f16).shape() == stored);
+  CHECK(shape_of(View{{}, {{1, 5, 7}}, {2, 1, 0}}, stored) == Sizes{std::int64_t{1} << 32, 2, 0});
+}
+
 TEST_CASE("views print as Python would index") {
   CHECK(to_string(View{}, 2).empty());
   CHECK(to_string(View{{}, {{1, 0, 40}}, {}}, 2) == "[:,0:40]");
