@@ -75,7 +75,7 @@ else
 fi
 
 step "model"
-if within "$build/bin/hfvalidate" compare examples/tiny-bert --against examples/tiny-bert/reference.safetensors \
+if within "$build/bin/hfvalidate" compare examples/tiny-bert --against examples/tiny-bert/reference.safetensors --layers \
     --device cuda; then
   passed "model: examples/tiny-bert"
 else

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the packages that building and testing need, on Debian 12, Ubuntu 24.04 or newer. Does nothing where all
-# are there.
+# Installs the packages that building and testing need, on Debian 12 or what has the same packages. Does nothing where
+# all are there.
 #
 #   tools/setup.sh               everything
 #   tools/setup.sh --build-only  without what only tests need

@@ -16,8 +16,11 @@ tools/setup.sh
 [ -d /usr/local/cuda/bin ] && PATH=$PATH:/usr/local/cuda/bin
 
 mkdir -p build
+set -m  # a process group of its own, which an early end takes along
 tools/dev/python_env >build/python_env.path 2>build/python_env.log &  # downloads while the compiler works
 python_env=$!
+set +m
+trap 'kill -- -$python_env 2>/dev/null || true' EXIT
 
 step "build ci"
 cmake --preset ci >build/configure-ci.log || { cat build/configure-ci.log; exit 1; }

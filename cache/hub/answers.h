@@ -24,10 +24,10 @@ struct TreeFile {
 };
 
 // The commit of `{"sha": "…", …}`. Whatever is malformed is Error{integrity} with `subject` in front.
-std::string parse_commit(std::string_view json, std::string_view subject);
+std::string parse_commit(std::string_view text, std::string_view subject);
 
 // The files of one page of a tree, in its order; folders are left out.
-std::vector<TreeFile> parse_tree_page(std::string_view json, std::string_view subject);
+std::vector<TreeFile> parse_tree_page(std::string_view text, std::string_view subject);
 
 // Throws Error{integrity} when a path stands twice, or one is both a file and a folder of another. Sorts by
 // path.

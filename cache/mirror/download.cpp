@@ -209,7 +209,7 @@ fs::path download(const Hub& hub, const Store& store, const DownloadRequest& req
 }
 
 fs::path find_downloaded(const Store& store, const DownloadRequest& request) {
-  const fs::path snapshot = store.snapshot(request.repo, request.revision);
+  fs::path snapshot = store.snapshot(request.repo, request.revision);
   const std::string commit = snapshot.filename().string();
   const RepoFolder folder(store, request.repo);
   const auto tree = folder.read_tree(commit);

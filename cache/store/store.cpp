@@ -67,7 +67,7 @@ fs::path Store::snapshot(const Repo& repo, std::string_view revision) const {
     throw Error(ErrorKind::not_found, subject + ": revision " + in_quotes(revision) +
                                           " is not in the cache, there is no file " +
                                           shown(home / "refs" / revision));
-  const fs::path snapshot = home / "snapshots" / *commit;
+  fs::path snapshot = home / "snapshots" / *commit;
   if (!is_folder(snapshot))
     throw Error(ErrorKind::not_found, subject + ": revision " + in_quotes(revision) +
                                           " is not in the cache, there is no folder " + shown(snapshot));

@@ -177,7 +177,9 @@ std::vector<int> axes_of(Call& c, std::size_t rank) {
 template <Reduce::Kind kind>
 Items reduce(Call& c) {
   const Value x = c.value(0);
-  return {c.add(Reduce{kind, axes_of(c, c.shape(0).size()), c.integer("keepdims", 1) != 0}, {x})};
+  std::vector<int> axes = axes_of(c, c.shape(0).size());
+  const bool keep = c.integer("keepdims", 1) != 0;
+  return {c.add(Reduce{kind, std::move(axes), keep}, {x})};
 }
 
 // Of sizes only.

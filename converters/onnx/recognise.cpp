@@ -106,26 +106,16 @@ std::optional<Value> find_gelu(Graph& out, const Node& node, Value last) {
   return std::nullopt;
 }
 
-// x W for a stored W [in, out], or for the Transpose of a stored W [out, in].
+// x Wᵀ for a stored W [out, in]. One that is stored [in, out] is left to MatMul: as a Linear's weight it
+// would be transposed when it is loaded, and could not be used where it is mapped.
 std::optional<Value> find_linear(Graph& out, const Node& node, const std::vector<Value>& inputs) {
   if (!std::holds_alternative<MatMul>(node.op)) return std::nullopt;
-  const Value x = inputs[0];
   const Node& matrix = out.at(inputs[1]);
-  if (matrix.outputs[0].shape.size() != 2) return std::nullopt;
-  if (const auto* turned = std::get_if<Transpose>(&matrix.op)) {
-    if (turned->permutation != std::vector<int>{1, 0} ||
-        !std::holds_alternative<Weight>(out.at(matrix.inputs[0]).op))
-      return std::nullopt;
-    return out.add(Linear{}, {x, matrix.inputs[0]}, node.path, node.layer);
-  }
-  const auto* weight = std::get_if<Weight>(&matrix.op);
-  if (weight == nullptr) return std::nullopt;
-  Weight as_linear = *weight;
-  as_linear.ref.view = transposed(weight->ref.view, 2);
-  TensorType type = matrix.outputs[0];
-  std::swap(type.shape[0], type.shape[1]);
-  const Value w = out.add_source(std::move(as_linear), std::move(type), node.path, node.layer);
-  return out.add(Linear{}, {x, w}, node.path, node.layer);
+  const auto* turned = std::get_if<Transpose>(&matrix.op);
+  if (turned == nullptr || turned->permutation != std::vector<int>{1, 0}) return std::nullopt;
+  const Value weight = matrix.inputs[0];
+  if (!std::holds_alternative<Weight>(out.at(weight).op)) return std::nullopt;
+  return out.add(Linear{}, {inputs[0], weight}, node.path, node.layer);
 }
 
 // A bias added to a product that nothing else reads joins it.

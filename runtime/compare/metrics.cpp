@@ -25,7 +25,7 @@ class Meter {
       relative_sum_ += relative;
       ++relative_count_;
     }
-    if (error > allowed) ++m_.beyond;
+    if (!(error <= allowed)) ++m_.beyond;
     // Integers have a tolerance of zero: any error is infinitely beyond it, and the greatest counts.
     note(at, actual, reference, allowed > 0 ? error / allowed : error);
     dot_ += actual * reference;

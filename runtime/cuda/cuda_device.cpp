@@ -30,11 +30,13 @@ CudaDevice::CudaDevice(int index, const DeviceOptions& options) : index_(index) 
     check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), name());
     range(stream_, 0, &fault_->index, 1);  // does this build hold code for this GPU?
     const cudaError_t started = cudaGetLastError();
-    if (started == cudaErrorNoKernelImageForDevice)
-      throw Error(ErrorKind::unsupported,
-                  name() +
-                      ": this GPU's compute capability is none that the program was built "
-                      "for, expected one of CMAKE_CUDA_ARCHITECTURES");
+    if (started == cudaErrorNoKernelImageForDevice || started == cudaErrorInvalidDeviceFunction ||
+        started == cudaErrorUnsupportedPtxVersion)
+      throw Error(
+          ErrorKind::unsupported,
+          name() +
+              ": this GPU's compute capability is none that the program was built for, expected one of " +
+              "CMAKE_CUDA_ARCHITECTURES");
     check(started, name());
     clear(fault_, sizeof(Fault));
     check(cudaStreamSynchronize(stream_), name());

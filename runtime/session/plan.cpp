@@ -13,7 +13,7 @@ bool is_view(const Node& node) { return std::holds_alternative<Reshape>(node.op)
 }  // namespace
 
 Plan::Plan(const Graph& graph, Symbols symbols, Device& device, const Weights& weights)
-    : symbols_(std::move(symbols)), graph_(hf::bind(graph, symbols_)), folded_(device, nullptr) {
+    : symbols_(std::move(symbols)), graph_(bind_symbols(graph, symbols_)), folded_(device, nullptr) {
   MemoryPlan memory = plan_memory(graph_);
   offsets_ = std::move(memory.offset);
   std::int64_t bytes = memory.bytes, unplanned = memory.unplanned;

@@ -7,6 +7,7 @@
 #include "base/progress.h"
 #include "runtime/parallel/communicator.h"
 #include "runtime/session/inputs.h"
+#include "runtime/session/layout.h"
 #include "runtime/session/plan.h"
 #include "runtime/session/weights.h"
 
@@ -16,12 +17,13 @@ namespace {
 // Plans kept by shape: a validator has one, a server as many as its buckets.
 constexpr std::size_t kPlans = 8;
 
-Graph prepared(const Graph& graph, const Device& device, bool observe) {
+Graph prepared(const Graph& graph, const Checkpoint* checkpoint, Device& device, bool observe) {
   if (!graph.states.empty())
     throw Error(ErrorKind::unsupported, "session: a graph with key/value states cannot be run yet");
   Graph wanted = graph;
   if (!observe) wanted.observed.clear();
-  return decompose(pruned(wanted), [&](const Op& op) { return device.fuses(op); });
+  wanted = decompose(pruned(wanted), [&](const Op& op) { return device.fuses(op); });
+  return checkpoint == nullptr ? wanted : with_stored_layout(wanted, *checkpoint, device);
 }
 
 // A tensor's bytes on the host and back, around what only the host can do.
@@ -43,7 +45,10 @@ struct Session::State {
   MemoryReport report;
 
   State(const Graph& g, std::shared_ptr<const Checkpoint> checkpoint, Device& d, SessionOptions o)
-      : device(d), options(o), graph(prepared(g, d, o.observe)), weights(d, std::move(checkpoint)) {
+      : device(d),
+        options(o),
+        graph(prepared(g, checkpoint.get(), d, o.observe)),
+        weights(d, std::move(checkpoint)) {
     weights.load(graph);
     report.weight_bytes = weights.bytes();
     report.mapped_bytes = weights.mapped_bytes();

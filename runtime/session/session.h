@@ -1,4 +1,5 @@
-// A graph ready to run on a device: its weights there, its plans by the shapes of the inputs.
+// A graph ready to run on a device: its weights there, its plans by the shapes of the inputs. One thread at a
+// time may use it.
 #pragma once
 #include <cstdint>
 #include <memory>

@@ -35,6 +35,12 @@ bool aligned(const void* data, DType dtype) {
 
 }  // namespace
 
+const void* in_place(Device& device, const TensorView& tensor, const View& view, DType dtype) {
+  if (tensor.dtype != dtype) return nullptr;
+  const auto bytes = contiguous(tensor, view);
+  return bytes && !bytes->empty() && aligned(bytes->data(), dtype) ? device.adopt(*bytes) : nullptr;
+}
+
 std::string Weights::key_of(const Weight& weight, DType dtype) const {
   const std::string name = checkpoint_ ? find_name(*checkpoint_, weight.ref) : "";
   if (name.empty()) return name;
@@ -69,12 +75,9 @@ void* Weights::load_weight(const Weight& weight, const DeviceTensor& tensor) {
   if (shape != tensor.shape)
     throw Error(ErrorKind::integrity, checkpoint_->subject() + ": tensor " + in_quotes(name) + " gives " +
                                           to_string(shape) + ", expected " + to_string(tensor.shape));
-  const auto bytes = contiguous(stored, weight.ref.view);
-  if (stored.dtype == tensor.dtype && bytes && !bytes->empty() && aligned(bytes->data(), tensor.dtype)) {
-    if (const void* data = device_.adopt(*bytes)) {
-      mapped_bytes_ += bytes->size();
-      return const_cast<void*>(data);  // a device does not write to a node's inputs
-    }
+  if (const void* data = in_place(device_, stored, weight.ref.view, tensor.dtype)) {
+    mapped_bytes_ += tensor.bytes();
+    return const_cast<void*>(data);  // a device does not write to a node's inputs
   }
   void* data = store(stored, weight.ref.view, tensor);
   checkpoint_->release(name);

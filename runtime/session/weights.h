@@ -30,6 +30,10 @@ class DeviceBuffer {
   std::size_t bytes_;
 };
 
+// Where a device reads a tensor's view in place: its bytes lie together, in order, aligned, in `dtype`. Null
+// elsewhere.
+const void* in_place(Device& device, const TensorView& tensor, const View& view, DType dtype);
+
 class Weights {
  public:
   Weights(Device& device, std::shared_ptr<const Checkpoint> checkpoint)

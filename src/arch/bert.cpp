@@ -4,12 +4,6 @@
 namespace hf {
 namespace {
 
-Value pooled(Builder base, Value x) {
-  Builder b = base.in("pooler");
-  const Value first = b.select(x, 1, 0);
-  return b.tanh(b.linear(first, "dense", b.dim(x, -1)));
-}
-
 Vocabulary known_words(const Config& config, const EncoderSizes& sizes, const Builder& base,
                        const Request& request) {
   Vocabulary words = vocabulary(config, sizes.vocabulary, base.name("embeddings.word_embeddings.weight"));
@@ -51,20 +45,21 @@ void bert(Builder b, const Config& config, const Request& request) {
 
   if (request.head == "Model") {
     b.output("last_hidden_state", x);
-    if (request.all_outputs) b.output("pooler_output", pooled(base, x));
+    if (request.all_outputs) b.output("pooler_output", pooled(base.in("pooler"), x, "dense"));
   } else if (request.head == "ForMaskedLM") {
     b.output("logits", masked_logits(b, x, sizes, words));
   } else if (request.head == "ForPreTraining") {
     b.output("prediction_logits", masked_logits(b, x, sizes, words));
-    b.output("seq_relationship_logits", next_sentence_logits(b, pooled(base, x)));
+    b.output("seq_relationship_logits", next_sentence_logits(b, pooled(base.in("pooler"), x, "dense")));
   } else if (request.head == "ForNextSentencePrediction") {
-    b.output("logits", next_sentence_logits(b, pooled(base, x)));
+    b.output("logits", next_sentence_logits(b, pooled(base.in("pooler"), x, "dense")));
   } else if (request.head == "ForMultipleChoice") {
-    choice_logits(b, pooled(base, x), "classifier", num_choices());
+    choice_logits(b, pooled(base.in("pooler"), x, "dense"), "classifier", num_choices());
   } else if (request.head == "ForQuestionAnswering") {
     span_logits(b, x, "qa_outputs", config);
   } else {  // ForSequenceClassification, ForTokenClassification
-    label_logits(b, request.head == "ForSequenceClassification" ? pooled(base, x) : x, "classifier", config);
+    label_logits(b, request.head == "ForSequenceClassification" ? pooled(base.in("pooler"), x, "dense") : x,
+                 "classifier", config);
   }
 }
 

@@ -116,7 +116,7 @@ EncoderSizes encoder_sizes(const Config& config, const EncoderDefaults& defaults
   s.ffn = config.positive("intermediate_size", defaults.ffn);
   s.vocabulary = config.positive("vocab_size", defaults.vocabulary);
   s.types = config.positive("type_vocab_size", 2);
-  s.activation = activation_name(config, "hidden_act", "gelu");
+  s.activation = activation_name(config, "hidden_act", defaults.activation);
   s.epsilon = static_cast<float>(config.number("layer_norm_eps", 1e-12));
   s.causal = config.flag("is_decoder", false);
   s.positions = config.text("position_embedding_type", "absolute");
@@ -213,6 +213,11 @@ Value vocabulary_logits(Builder b, Value x, const Vocabulary& words) {
     bias = b.weight(std::move(bias_ref), {words.size}, split);
   }
   return b.linear(x, w, bias, split);
+}
+
+Value pooled(Builder b, Value x, std::string_view dense) {
+  const Value first = b.select(x, 1, 0);
+  return b.tanh(b.linear(first, dense, b.dim(x, -1)));
 }
 
 void label_logits(Builder b, Value x, std::string_view name, const Config& config) {

@@ -36,6 +36,7 @@ struct EncoderSizes {
 // What the config class says where the file does not.
 struct EncoderDefaults {
   std::int64_t heads = 12, hidden = 768, ffn = 3072, vocabulary = 30522;
+  std::string_view activation = "gelu";
 };
 EncoderSizes encoder_sizes(const Config& config, const EncoderDefaults& defaults = {});
 
@@ -67,6 +68,9 @@ Value first_positions(Builder b, std::string_view name, std::int64_t rows, const
 // sequence, width], or absent where the model has none.
 Value embed(Builder b, const TextInputs& in, Value positions, const EncoderSizes& sizes,
             const Vocabulary& words, std::int64_t width);
+
+// tanh of a dense layer over the first token, [rows, width]: what sentence heads read.
+Value pooled(Builder b, Value x, std::string_view dense);
 
 // Outputs of heads, b at the top: named as transformers and optimum name them.
 void label_logits(Builder b, Value x, std::string_view name,

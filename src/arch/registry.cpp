@@ -8,6 +8,7 @@
 
 namespace hf {
 
+void albert(Builder, const Config&, const Request&);
 void bert(Builder, const Config&, const Request&);
 void distilbert(Builder, const Config&, const Request&);
 void electra(Builder, const Config&, const Request&);
@@ -42,6 +43,7 @@ constexpr std::string_view kGpt2Heads[] = {"LMHeadModel", "Model", "ForSequenceC
                                            "ForTokenClassification", "ForQuestionAnswering"};
 
 constexpr Architecture kArchitectures[] = {
+    {"albert", "Albert", "albert", "ALBERT encoders", albert, kElectraHeads},
     {"bert", "Bert", "bert", "BERT encoders", bert, kBertHeads},
     {"camembert", "Camembert", "roberta", "CamemBERT encoders", xlm_roberta, kEncoderHeads},
     {"distilbert", "DistilBert", "distilbert", "DistilBERT encoders", distilbert, kEncoderHeads},

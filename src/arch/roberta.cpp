@@ -14,12 +14,6 @@ Value position_ids(Builder b, Value ids, std::int64_t pad) {
   return b.add(b.mul(count, real), padding);
 }
 
-Value pooled(Builder base, Value x) {
-  Builder b = base.in("pooler");
-  const Value first = b.select(x, 1, 0);
-  return b.tanh(b.linear(first, "dense", b.dim(x, -1)));
-}
-
 Vocabulary known_words(const Config& config, const EncoderSizes& sizes, const Builder& base,
                        const Request& request) {
   Vocabulary words = vocabulary(config, sizes.vocabulary, base.name("embeddings.word_embeddings.weight"));
@@ -56,19 +50,18 @@ void write(Builder b, const Config& config, const Request& request, const Encode
 
   if (request.head == "Model") {
     b.output("last_hidden_state", x);
-    if (request.all_outputs) b.output("pooler_output", pooled(base, x));
+    if (request.all_outputs) b.output("pooler_output", pooled(base.in("pooler"), x, "dense"));
   } else if (request.head == "ForMaskedLM") {
     b.output("logits", masked_logits(b, x, sizes, words));
   } else if (request.head == "ForMultipleChoice") {
-    choice_logits(b, pooled(base, x), "classifier", num_choices());
+    choice_logits(b, pooled(base.in("pooler"), x, "dense"), "classifier", num_choices());
   } else if (request.head == "ForQuestionAnswering") {
     span_logits(b, x, "qa_outputs", config);
   } else if (request.head == "ForTokenClassification") {
     label_logits(b, x, "classifier", config);
   } else {  // ForSequenceClassification
-    Builder head = b.in("classifier");
-    const Value first = head.select(x, 1, 0);
-    label_logits(head, head.tanh(head.linear(first, "dense", sizes.hidden)), "out_proj", config);
+    const Builder head = b.in("classifier");
+    label_logits(head, pooled(head, x, "dense"), "out_proj", config);
   }
 }
 

@@ -79,7 +79,7 @@ Graph decompose(const Graph& graph, const std::function<bool(const Op&)>& keep =
 
 // The graph with its symbols given numbers, Size nodes folded: what is planned and run. Comes last. Throws
 // Error{usage} where a symbol has no number, or the numbers do not fit: a sequence longer than the positions.
-Graph bind(const Graph& graph, const Symbols& symbols);
+Graph bind_symbols(const Graph& graph, const Symbols& symbols);
 // The symbols' numbers from the sizes of actual inputs, in the order of graph.inputs. Throws Error{usage}
 // naming the input where a size contradicts the graph or another input.
 Symbols match_inputs(const Graph& graph, std::span<const Sizes> sizes);

@@ -14,6 +14,12 @@ struct DefaultsRow {
 };
 
 const DefaultsRow kDefaults[] = {
+    {"albert",
+     12,
+     64,
+     {{"embeddings.word_embeddings.weight", "[30000, 128]"},
+      {"encoder.embedding_hidden_mapping_in.weight", "[4096, 128]"},
+      {"encoder.albert_layer_groups.0.albert_layers.0.ffn.weight", "[16384, 4096]"}}},
     {"bert",
      12,
      64,

@@ -66,7 +66,7 @@ TEST_CASE("every fixture's graph has the inputs, outputs and sizes of its refere
     if (!inputs.contains("position_ids")) inputs["position_ids"] = inputs.at("input_ids");  // filled: arange
     std::vector<Sizes> sizes;
     for (const Value v : graph.inputs) sizes.push_back(inputs.at(graph.input_name(v)));
-    const Graph bound = hf::bind(graph, match_inputs(graph, sizes));
+    const Graph bound = bind_symbols(graph, match_inputs(graph, sizes));
 
     std::map<std::string, Sizes> got;
     for (const Named& n : bound.outputs) got[n.name] = to_sizes(bound.shape(n.value));

@@ -213,9 +213,9 @@ TEST_CASE("a folder is loaded with its config, what is wrong is said in the orde
   const auto failure = [&] { return error_of([&] { load_model(folder.path()); }); };
   CHECK(failure() == ErrorKind::not_found);
   CHECK(failure().says("config.json"));
-  write_file(folder / "config.json", R"({"model_type":"albert","architectures":["AlbertForMaskedLM"]})");
+  write_file(folder / "config.json", R"({"model_type":"xlnet","architectures":["XLNetLMHeadModel"]})");
   CHECK(failure() == ErrorKind::unsupported);
-  CHECK(failure().says("class \"AlbertForMaskedLM\" is not supported"));
+  CHECK(failure().says("class \"XLNetLMHeadModel\" is not supported"));
   write_file(folder / "config.json", R"({"model_type":"bert","quantization_config":{"bits":4}})");
   CHECK(failure().says("quantization_config"));
   write_file(folder / "config.json", kBert);

@@ -61,7 +61,7 @@ TEST_CASE("every graph binds, comes apart and is planned") {
   for_each_row_and_head([](const Architecture& row, std::string_view head) {
     const Graph graph = build_graph(tiny_config(row, head), {{}, true});
     const Graph bound =
-        hf::bind(decompose(graph), {{"batch_size", 2}, {"sequence_length", 5}, {"num_choices", 3}});
+        bind_symbols(decompose(graph), {{"batch_size", 2}, {"sequence_length", 5}, {"num_choices", 3}});
     check(bound);
     const MemoryPlan plan = plan_memory(bound);
     CHECK(plan.bytes > 0);
@@ -87,8 +87,8 @@ TEST_CASE("a sequence that the position table has no room for is the caller's er
     if (!sliced) return;  // positions are looked up by number, out of range like any id
     const Symbols longest{{"batch_size", 1}, {"sequence_length", 40}, {"num_choices", 1}},
         longer{{"batch_size", 1}, {"sequence_length", 41}, {"num_choices", 1}};
-    CHECK_NOTHROW(hf::bind(graph, longest));
-    const Caught c = error_of([&] { hf::bind(graph, longer); });
+    CHECK_NOTHROW(bind_symbols(graph, longest));
+    const Caught c = error_of([&] { bind_symbols(graph, longer); });
     CHECK(c == ErrorKind::usage);
     CHECK_MESSAGE(c.says("sequence_length 41"), c.message);
     CHECK_MESSAGE((c.says("position_embeddings: ") || c.says("wpe: ")), c.message);

@@ -122,9 +122,9 @@ TEST_CASE("a sharded graph binds and is planned with less memory than the whole"
     TinySizes sizes;
     sizes.ffn = 480;
     const Graph whole = build_graph(tiny_config(row, head, sizes), {});
-    const Graph mine = hf::bind(shard(whole, 0, 12), symbols);
+    const Graph mine = bind_symbols(shard(whole, 0, 12), symbols);
     check(mine);
-    CHECK(plan_memory(mine).bytes < plan_memory(hf::bind(whole, symbols)).bytes);
+    CHECK(plan_memory(mine).bytes < plan_memory(bind_symbols(whole, symbols)).bytes);
   });
 }
 

@@ -12,6 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   fuzz::require(is_etag(journal->etag) && is_etag(journal->last.hash), "a hash that is none");
   fuzz::require(journal->last.bytes > 0 && journal->last.bytes <= journal->size, "more than there is");
   const auto again = parse_journal(journal_head(*journal) + journal_line(journal->last));
-  fuzz::require(again && again->last.bytes == journal->last.bytes && again->etag == journal->etag, "another journal");
+  fuzz::require(again && again->last.bytes == journal->last.bytes && again->etag == journal->etag,
+                "another journal");
   return 0;
 }

@@ -11,6 +11,8 @@ For each case, hfconvert writes the model twice, as it does by itself and with -
     names       inputs, outputs and axes are named and ordered as optimum does; for bert-base and gpt2-base
                 also compared with a real export of optimum's
     ortmodel    optimum's class for the task loads the folder and gives the reference's outputs
+    hfvalidate  `hfvalidate compare` reads the file back and finds each output of the reference (where the
+                program is given)
 
 An output is right within max(1e-5, 3 x noise), its noise being the difference between fp32 and fp64 in
 transformers. Prints a row a case and `N passed, N failed`; exits with 1 if any check failed, with 77 where a
@@ -20,6 +22,7 @@ package is missing.
 import argparse
 import collections
 import importlib.util
+import json
 import logging
 import os
 import shutil
@@ -122,8 +125,9 @@ def run_onnx(session, inputs):
 class Checks:
     """The checks of one case, in the order of the table's columns. Each returns what its cell shows."""
 
-    def __init__(self, case, work, hfconvert):
+    def __init__(self, case, work, hfconvert, hfvalidate):
         self.case = case
+        self.hfvalidate_program = hfvalidate
         self.work = work / case.name
         self.folder = self.work / "plain"
         self.plain = convert(hfconvert, case.folder, self.folder)
@@ -215,14 +219,41 @@ class Checks:
             raise Failed(f"{cls.__name__} gives no output")
         return f"{compare(found, outputs, self.case.tolerances()):.2f}"
 
+    def hfvalidate(self):
+        if self.hfvalidate_program is None:
+            raise NotApplicable
+        command = [
+            self.hfvalidate_program,
+            "compare",
+            self.full.parent,
+            "--against",
+            self.case.reference_file,
+        ]
+        done = subprocess.run([*command, "--json"], capture_output=True, text=True, timeout=300, check=False)
+        if done.returncode not in (0, 1):
+            raise Failed(f"exited with {done.returncode}: {done.stderr.strip()[-2000:]}")
+        compared = {entry["name"]: entry for entry in json.loads(done.stdout)["outputs"]}
+        _, outputs = self.case.reference
+        missing = [name for name in outputs if name not in compared and not name.startswith("hidden_states.")]
+        if missing:
+            raise Failed(f"did not compare {', '.join(missing)}")
+        problems = [f"{name}: {entry['problem']}" for name, entry in compared.items() if not entry["passed"]]
+        if problems or done.returncode:
+            raise Failed("; ".join(problems) or "exited with 1")
+        tolerances = self.case.tolerances()
+        worst = max(entry["max_absolute_error"] / tolerances[name] for name, entry in compared.items())
+        if worst > 1:
+            raise Failed(f"passes what is off by {worst:.2f} times its tolerance")
+        return f"{worst:.2f}"
 
-COLUMNS = ("checker", "reference", "shapes", "names", "ortmodel")
+
+COLUMNS = ("checker", "reference", "shapes", "names", "ortmodel", "hfvalidate")
 
 
-def check(case, work, hfconvert):
+def check(case, work, hfconvert, hfvalidate):
     """{column: (cell, the complaint or "")}"""
     try:
-        checks = Checks(case, work, hfconvert)
+        checks = Checks(case, work, hfconvert, hfvalidate)
     except Failed as error:
         return {"convert": ("FAILED", str(error))}
     results = {"convert": ("ok", "")}
@@ -244,6 +275,7 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--hfconvert", type=Path, required=True, metavar="PROGRAM")
+    parser.add_argument("--hfvalidate", type=Path, metavar="PROGRAM")
     parser.add_argument("--fixtures", type=Path, required=True, metavar="DIR")
     parser.add_argument(
         "--model",
@@ -258,11 +290,12 @@ def main():
     options = parser.parse_args()
     torch.set_num_threads(1)
 
+    hfvalidate = options.hfvalidate.resolve() if options.hfvalidate else None
     counts = collections.Counter()
     print(f"{'case':32}", *(f"{column:11}" for column in ("convert", *COLUMNS)))
     cases = read_cases(options.fixtures, options.only) + [captured_case(folder) for folder in options.model]
     for case in cases:
-        results = check(case, options.work, options.hfconvert.resolve())
+        results = check(case, options.work, options.hfconvert.resolve(), hfvalidate)
         print(f"{case.name:32}", *(f"{cell:11}" for cell, _ in results.values()), flush=True)
         for column, (cell, complaint) in results.items():
             counts["failed" if cell == "FAILED" else "passed"] += cell != "-"

@@ -1,4 +1,5 @@
-// Each fixture through its architecture's graph, on the CPU, against what transformers computed.
+// Each fixture on the CPU against what transformers computed: by its architecture's graph, and by a written
+// file.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -7,9 +8,11 @@
 
 #include "arch/arch.h"
 #include "base/file.h"
+#include "converters/onnx/onnx.h"
 #include "runtime/compare/reference.h"
 #include "runtime/compare/report.h"
 #include "runtime/session/session.h"
+#include "support/temp_dir.h"
 
 using namespace hf;
 using namespace hf::runtime;
@@ -22,32 +25,46 @@ std::filesystem::path reference_of(const std::filesystem::path& folder) {
   return folder / facts.value("reference", "reference.safetensors");
 }
 
-Report compared(const std::filesystem::path& folder) {
-  const Model model = load_model(folder, {.task = "", .all_outputs = true});
+Report compared(const Model& model, const std::filesystem::path& folder) {
   const Reference reference = read_reference(reference_of(folder));
   const auto device = open_device("cpu", {.threads = 2, .cap_bytes = 0});
-  Session session(model.parts[0].graph, model.checkpoint, *device,
+  Session session(model.parts.at(0).graph, model.checkpoint, *device,
                   {.observe = true, .communicator = nullptr});
   return compare(session.step(reference.inputs), {reference.outputs, reference.noise, {}});
+}
+
+void check_passed(const Report& report) {
+  for (const Comparison& c : report.outputs) CHECK_MESSAGE(c.passed(), c.name << " " << c.problem);
+  for (const Comparison& c : report.layers) CHECK_MESSAGE(c.passed(), c.name << " " << c.problem);
+  CHECK(report.layers.size() > 2);
+  for (const std::string& name : report.only_reference) CHECK_MESSAGE(name.starts_with("generated"), name);
+}
+
+template <class F>
+void for_each_fixture(F&& f) {
+  std::set<std::filesystem::path> folders;
+  for (const auto& entry : std::filesystem::directory_iterator(HF_FIXTURES))
+    if (std::filesystem::exists(entry.path() / "config.json")) folders.insert(entry.path());
+  REQUIRE_FALSE(folders.empty());
+  for (const std::filesystem::path& folder : folders) {
+    const std::string name = folder.filename().string();
+    CAPTURE(name);
+    f(folder);
+  }
 }
 
 }  // namespace
 
 TEST_CASE("each fixture's outputs and hidden states are what transformers computed") {
-  std::set<std::filesystem::path> folders;
-  for (const auto& entry : std::filesystem::directory_iterator(HF_FIXTURES))
-    if (std::filesystem::exists(entry.path() / "config.json")) folders.insert(entry.path());
-  std::size_t count = 0;
-  for (const std::filesystem::path& folder : folders) {
-    const std::string name = folder.filename().string();
-    CAPTURE(name);
-    const Report report = compared(folder);
-    for (const Comparison& c : report.outputs)
-      CHECK_MESSAGE(c.passed(), name << ": " << c.name << " " << c.problem);
-    for (const Comparison& c : report.layers)
-      CHECK_MESSAGE(c.passed(), name << ": " << c.name << " " << c.problem);
-    CHECK(report.layers.size() > 2);
-    ++count;
-  }
-  CHECK(count > 0);
+  for_each_fixture([](const std::filesystem::path& folder) {
+    check_passed(compared(load_model(folder, {.task = "", .all_outputs = true}), folder));
+  });
+}
+
+TEST_CASE("each fixture written as ONNX and read back is what transformers computed") {
+  for_each_fixture([](const std::filesystem::path& folder) {
+    const test::TempDir dir;
+    onnx::write(load_model(folder, {.task = "", .all_outputs = true}), dir.path());
+    check_passed(compared(onnx::read(dir.path()), folder));
+  });
 }

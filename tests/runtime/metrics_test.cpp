@@ -74,6 +74,10 @@ TEST_CASE("the same infinity is the same value, another sign or NaN is not") {
   CHECK(m.reference_not_finite == 1);
 }
 
+TEST_CASE("a tolerance that is no number lets nothing pass") {
+  CHECK(measured(tensor(DType::f32, {1}, {1}), tensor(DType::f32, {1}, {1}), {NAN, 0}).beyond == 1);
+}
+
 TEST_CASE("cosine of zero vectors") {
   const Tensor zero(DType::f32, {2}), one = tensor(DType::f32, {2}, {1, 0}),
                                       minus = tensor(DType::f32, {2}, {-1, 0});

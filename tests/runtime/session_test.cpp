@@ -190,6 +190,39 @@ TEST_CASE("weights of a mapped file are read in place, others and transposed one
   CHECK(session_bytes({"half", {}, {}}, {4, 6}) == 0);
 }
 
+TEST_CASE("a Linear whose weight lies transposed in the file reads it in place") {
+  const TempDir dir;
+  const Tensor weight = random(DType::f32, {6, 5}, 1), half = converted(weight.view(), DType::f16),
+               bias = random(DType::f32, {5}, 2), x = random(DType::f32, {2, 3, 6}, 3);
+  safetensors::write(dir / "w.safetensors",
+                     {{"b", bias.view()}, {"half", half.view()}, {"w", weight.view()}});
+  struct Case {
+    std::string name;
+    View view;
+    bool mapped;
+  };
+  for (const Case& c : {Case{"w", {{}, {}, {1, 0}}, true}, Case{"w", {{}, {{0, 0, 6}}, {1, 0}}, true},
+                        Case{"w", {{5, 6}, {}, {}}, true}, Case{"half", {{}, {}, {1, 0}}, false}}) {
+    CAPTURE(c.name);
+    const Tensor as_seen = materialize(c.name == "w" ? weight.view() : half.view(), c.view, DType::f32);
+    for (const bool with_bias : {true, false}) {
+      Graph graph;
+      Builder b(graph);
+      std::vector<Value> inputs{b.input("x", DType::f32, {kBatch, 3, 6}),
+                                b.weight(TensorRef{c.name, {}, c.view}, {5, 6})};
+      if (with_bias) inputs.push_back(b.weight(TensorRef{"b", {}, {}}, {5}));
+      b.output("y", b.op(Linear{}, inputs));
+      const auto device = open_device("cpu", {.threads = 1, .cap_bytes = 0});
+      Session session(graph, safetensors::open(dir / "w.safetensors"), *device);
+      const Results results = session.step({{"x", x.view()}});
+      const Tensor expected =
+          with_bias ? run_op(Linear{}, {&x, &as_seen, &bias}) : run_op(Linear{}, {&x, &as_seen});
+      CHECK(difference(results.outputs[0].tensor, expected) < 2e-6);
+      CHECK((session.memory().mapped_bytes == session.memory().weight_bytes) == c.mapped);
+    }
+  }
+}
+
 TEST_CASE("a weight that several nodes use is loaded once") {
   Graph graph;
   Builder b(graph);

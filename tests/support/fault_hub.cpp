@@ -1,45 +1,18 @@
 #include "support/fault_hub.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
-#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <regex>
 
 #include "base/file.h"
 #include "cache/http/url.h"
+#include "support/hub_address.h"
 
 namespace hf::test {
 namespace {
 
 using nlohmann::json;
 using Fields = HttpReply::Fields;
-
-// What a path of the API or of a file names.
-struct Address {
-  std::string type, id, verb, revision, path;
-};
-
-std::optional<Address> parse_api(const std::string& path) {
-  static const std::regex kForm(
-      "/api/(models|datasets|spaces)/([^/]+/[^/]+)(?:/(revision|tree|paths-info|refs)(?:/([^/]+)(?:/"
-      "(.*))?)?)?/?");
-  std::smatch parts;
-  if (!std::regex_match(path, parts, kForm)) return std::nullopt;
-  const std::string revision = parts[4].matched ? percent_decoded(parts[4].str()) : "main";
-  return Address{parts[1], percent_decoded(parts[2].str()), parts[3], revision,
-                 percent_decoded(parts[5].str())};
-}
-
-std::optional<Address> parse_file(const std::string& path) {
-  static const std::regex kForm("/(?:(datasets|spaces)/)?([^/]+/[^/]+)/resolve/([^/]+)/(.+)");
-  std::smatch parts;
-  if (!std::regex_match(path, parts, kForm)) return std::nullopt;
-  return Address{parts[1].matched ? parts[1].str() : "models", percent_decoded(parts[2].str()), "resolve",
-                 percent_decoded(parts[3].str()), percent_decoded(parts[4].str())};
-}
 
 json entry_of(const std::string& path, const HubFile& file) {
   json entry = {{"type", "file"}, {"oid", file.git_oid}, {"size", file.size}, {"path", path}};
@@ -50,15 +23,6 @@ json entry_of(const std::string& path, const HubFile& file) {
 
 json folder_entry(const std::string& path) {
   return {{"type", "directory"}, {"oid", std::string(40, '0')}, {"size", 0}, {"path", path}};
-}
-
-std::optional<std::uint64_t> range_start(const std::string& range, std::uint64_t size) {
-  std::uint64_t first = 0;
-  if (!range.starts_with("bytes=")) return std::nullopt;
-  const char* end = range.data() + range.size();
-  const auto [stop, code] = std::from_chars(range.data() + 6, end, first);
-  const bool to_the_end = stop != end && *stop == '-' && (stop + 1 == end || first < size);
-  return code == std::errc() && to_the_end ? std::optional(first) : std::nullopt;
 }
 
 }  // namespace
@@ -252,33 +216,40 @@ class FaultHub::Exchange {
   }
 
   void send_file(const std::filesystem::path& source, Fields fields) {
-    std::string content = read_text(source, 1u << 30);
-    spoil(content);
+    const MappedFile file(source);
+    const auto bytes = file.bytes();
+    std::string_view content(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    const std::optional<std::string> other = spoiled(content);
+    if (other) content = *other;
     const std::uint64_t size = content.size();
     fields.emplace_back("Content-Type", "application/octet-stream");
-    auto first = range_start(log_.range, size);
-    if (first && take({FaultKind::ignored_range})) first.reset();
-    if (first && *first >= size) {
+    auto range = parse_range(log_.range, size);
+    if (range && take({FaultKind::ignored_range})) range.reset();
+    if (range && range->first >= size) {
       fields.emplace_back("Content-Range", "bytes */" + std::to_string(size));
       return send(416, std::move(fields), "", nullptr);
     }
-    if (first && take({FaultKind::wrong_range})) *first = *first == 0 ? 1 : *first - 1;
-    if (first)
-      fields.emplace_back("Content-Range", "bytes " + std::to_string(*first) + "-" +
-                                               std::to_string(size - 1) + "/" + std::to_string(size));
-    send(first ? 206 : 200, std::move(fields), std::string_view(content).substr(first.value_or(0)),
+    if (range && take({FaultKind::wrong_range})) range->first = range->first == 0 ? 1 : range->first - 1;
+    if (range) {
+      fields.emplace_back("Content-Range", "bytes " + std::to_string(range->first) + "-" +
+                                               std::to_string(range->last) + "/" + std::to_string(size));
+      content = content.substr(range->first, range->last - range->first + 1);
+    }
+    send(range ? 206 : 200, std::move(fields), content,
          take({FaultKind::drop, FaultKind::stall, FaultKind::slow}));
   }
 
-  void spoil(std::string& content) {
-    if (request_.method == "HEAD") return;
-    if (const Fault* fault = take({FaultKind::short_file}))
-      content.resize(content.size() - std::min<std::uint64_t>(fault->at, content.size()));
-    if (const Fault* fault = take({FaultKind::long_file})) content.append(fault->at, '\0');
-    if (!content.empty() && take({FaultKind::wrong_content})) {
-      const std::lock_guard lock(hub_.mutex_);
-      content[hub_.random_() % content.size()] ^= 1;
-    }
+  // What is sent instead of the content, where a fault of it is due.
+  std::optional<std::string> spoiled(std::string_view content) {
+    if (request_.method == "HEAD") return std::nullopt;
+    const Fault* fault = take({FaultKind::short_file, FaultKind::long_file, FaultKind::wrong_content});
+    if (fault == nullptr) return std::nullopt;
+    std::string out(content);
+    if (fault->kind == FaultKind::short_file)
+      out.resize(out.size() - std::min<std::uint64_t>(fault->at, out.size()));
+    if (fault->kind == FaultKind::long_file) out.append(fault->at, '\0');
+    if (fault->kind == FaultKind::wrong_content && !out.empty()) out[hub_.draw() % out.size()] ^= 1;
+    return out;
   }
 
   void send(int status, Fields fields, std::string_view body, const Fault* fault) {
@@ -366,6 +337,11 @@ void FaultHub::gate(const std::string& repo_id, const std::string& token) {
 void FaultHub::disable(const std::string& repo_id) {
   const std::lock_guard lock(mutex_);
   disabled_.insert(repo_id);
+}
+
+std::uint64_t FaultHub::draw() {
+  const std::lock_guard lock(mutex_);
+  return random_();
 }
 
 bool FaultHub::is_disabled(const std::string& repo_id) const {

@@ -82,6 +82,7 @@ class FaultHub {
   class Exchange;
   friend class Exchange;
 
+  std::uint64_t draw();  // a random number
   bool is_disabled(const std::string& repo_id) const;
   std::string token_of_gate(const std::string& repo_id) const;  // empty: open to all
   const Fault* take_fault(const std::string& target, std::initializer_list<FaultKind> kinds);

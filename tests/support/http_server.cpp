@@ -13,7 +13,7 @@
 #include <cerrno>
 #include <charconv>
 #include <condition_variable>
-#include <list>
+#include <exception>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -112,7 +112,7 @@ std::string percent_decoded(std::string_view text, bool plus_is_space) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
     unsigned value = 0;
-    if (text[i] == '%' && i + 2 < text.size() + 0 &&
+    if (text[i] == '%' && i + 2 < text.size() &&
         std::from_chars(&text[i + 1], &text[i + 1] + 2, value, 16).ptr == &text[i + 1] + 2) {
       out += static_cast<char>(value);
       i += 2;
@@ -202,7 +202,12 @@ struct HttpServer::State {
     Reader reader(fd, stop);
     while (const auto request = reader.next()) {
       HttpReply reply(fd, stop);
-      handler(*request, reply);
+      try {
+        handler(*request, reply);
+      } catch (
+          const std::exception&) {  // a file that has gone meanwhile: the client sees a broken connection
+        reply.reset();
+      }
       if (reply.is_broken() || lower(request->header("connection")) == "close") break;
     }
     close(fd);

@@ -11,7 +11,7 @@ if(NOT HF_CUDA STREQUAL "OFF")
       set(CMAKE_CUDA_ARCHITECTURES 80 90)  # with their PTX: later GPUs compile it when they start
     endif()
     if(HF_CCACHE AND NOT CMAKE_CUDA_COMPILER_LAUNCHER)
-      set(CMAKE_CUDA_COMPILER_LAUNCHER ${HF_CCACHE})
+      set(CMAKE_CUDA_COMPILER_LAUNCHER ${HF_CCACHE_LAUNCHER})
     endif()
     enable_language(CUDA)
   elseif(HF_CUDA STREQUAL "ON")

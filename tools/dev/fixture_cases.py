@@ -119,6 +119,7 @@ SMALL_BERT = {
     "max_position_embeddings": 30,
     "type_vocab_size": 2,
 }
+SMALL_ALBERT = SMALL_BERT | {"embedding_size": 12, "num_hidden_layers": 4}
 SMALL_ROBERTA = SMALL_BERT | {
     "type_vocab_size": 1,
     "max_position_embeddings": 34,
@@ -315,6 +316,20 @@ def small_distilbert_cases():
     yield small("distilbert-mc", CHOOSE, "DistilBertForMultipleChoice", base, choices)
 
 
+def small_albert_cases():
+    base = SMALL_ALBERT
+    two_groups = base | {"num_hidden_groups": 2, "inner_group_num": 2}
+    yield small("albert-base", EMBED, "AlbertModel", base)
+    yield small("albert-mlm", FILL, "AlbertForMaskedLM", two_groups)
+    yield small("albert-pretraining", PRETRAIN, "AlbertForPreTraining", base, hidden_act="gelu")
+    yield small(
+        "albert-seqcls", CLASSIFY, "AlbertForSequenceClassification", two_groups, num_labels=3, hidden_act="relu"
+    )
+    yield small("albert-tokcls", TAG, "AlbertForTokenClassification", base, num_labels=5, layer_norm_eps=1e-3)
+    yield small("albert-qa", ANSWER, "AlbertForQuestionAnswering", base, num_attention_heads=3)
+    yield small("albert-mc", CHOOSE, "AlbertForMultipleChoice", base, choices)
+
+
 def small_electra_cases():
     base = SMALL_ELECTRA
     same_width = base | {"embedding_size": 24}
@@ -385,6 +400,7 @@ CASES = [
     *small_bert_cases(),
     *small_roberta_cases(),
     *small_distilbert_cases(),
+    *small_albert_cases(),
     *small_electra_cases(),
     *small_gpt2_cases(),
 ]

@@ -271,7 +271,8 @@ def main():
     config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0.1
     model.save_pretrained(options.out, safe_serialization=True)
     (options.out / "model.safetensors").chmod(0o644)
-    tokenizer.save_pretrained(options.out)
+    if not (options.out / "tokenizer.json").exists():
+        tokenizer.save_pretrained(options.out)
     results = (reached, chance, found)
     (options.out / "README.md").write_text(card(model, tokenizer, results, options))
     return 0

@@ -55,6 +55,7 @@ int run_env(const EnvOptions& options) {
     return 0;
   }
   std::vector<std::vector<std::string>> rows;
+  rows.reserve(facts.size());
   for (const auto& [name, value] : facts) rows.push_back({name, value});
   print_out(format_table({{"NAME"}, {"VALUE"}}, rows));
   return 0;

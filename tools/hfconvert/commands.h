@@ -26,8 +26,4 @@ struct ListCommand {
 int run_formats(const ListCommand& command);
 int run_architectures(const ListCommand& command);
 
-// What MODEL on the command line stands for: a path that exists as it is, else the snapshot of a repository
-// in the user's cache. Throws Error{not_found} naming both places.
-std::filesystem::path resolve_model(const std::string& model, const std::string& revision);
-
 }  // namespace hf

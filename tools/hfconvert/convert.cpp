@@ -7,6 +7,7 @@
 #include "base/escape.h"
 #include "tools/hfconvert/commands.h"
 #include "tools/program/program.h"
+#include "tools/program/resolve_model.h"
 
 namespace hf {
 namespace {

@@ -8,6 +8,7 @@
 #include "converters/onnx/onnx.h"
 #include "tools/hfconvert/commands.h"
 #include "tools/program/program.h"
+#include "tools/program/resolve_model.h"
 
 namespace hf {
 namespace {

@@ -1,9 +1,10 @@
+#include "tools/program/resolve_model.h"
+
 #include <system_error>
 
 #include "base/error.h"
 #include "base/escape.h"
 #include "cache/store/store.h"
-#include "tools/hfconvert/commands.h"
 
 namespace hf {
 

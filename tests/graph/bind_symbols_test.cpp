@@ -30,7 +30,7 @@ Graph with_positions() {
 }  // namespace
 
 TEST_CASE("binding makes every dimension a number and folds sizes") {
-  const Graph bound = bind(with_positions(), {{"batch_size", 2}, {"sequence_length", 3}});
+  const Graph bound = bind_symbols(with_positions(), {{"batch_size", 2}, {"sequence_length", 3}});
   check(bound);
   for (const Node& node : bound.nodes) {
     for (const Dim& d : node.outputs[0].shape) CHECK(d.is_number());
@@ -45,25 +45,27 @@ TEST_CASE("binding makes every dimension a number and folds sizes") {
 }
 
 TEST_CASE("binding keeps paths, names and order") {
-  const Graph g = with_positions(), bound = bind(g, {{"batch_size", 2}, {"sequence_length", 3}});
+  const Graph g = with_positions(), bound = bind_symbols(g, {{"batch_size", 2}, {"sequence_length", 3}});
   REQUIRE(bound.nodes.size() == g.nodes.size());
   for (std::size_t i = 0; i < g.nodes.size(); ++i) CHECK(bound.nodes[i].path == g.nodes[i].path);
   CHECK(bound.outputs[0].name == "flat");
 }
 
 TEST_CASE("a symbol without a number is the caller's error") {
-  const Caught c = error_of([] { bind(with_positions(), {{"batch_size", 2}}); });
+  const Caught c = error_of([] { bind_symbols(with_positions(), {{"batch_size", 2}}); });
   CHECK(c == ErrorKind::usage);
   CHECK_MESSAGE(c.says("sequence_length"), c.message);
 }
 
 TEST_CASE("a number for a symbol that the graph lacks does no harm") {
-  CHECK_NOTHROW(bind(with_positions(), {{"batch_size", 1}, {"sequence_length", 1}, {"other", 5}}));
+  CHECK_NOTHROW(bind_symbols(with_positions(), {{"batch_size", 1}, {"sequence_length", 1}, {"other", 5}}));
 }
 
 TEST_CASE("a sequence as long as the position table fits, a longer one is the caller's error") {
-  CHECK_NOTHROW(bind(with_positions(), {{"batch_size", 1}, {"sequence_length", 512}}));
-  const Caught c = error_of([] { bind(with_positions(), {{"batch_size", 1}, {"sequence_length", 513}}); });
+  CHECK_NOTHROW(bind_symbols(with_positions(), {{"batch_size", 1}, {"sequence_length", 512}}));
+  const Caught c = error_of([] {
+    bind_symbols(with_positions(), {{"batch_size", 1}, {"sequence_length", 513}});
+  });
   CHECK(c == ErrorKind::usage);
   CHECK(c.message ==
         "the model has no room for batch_size 1, sequence_length 513: embeddings.position_embeddings: Slice: "
@@ -71,13 +73,15 @@ TEST_CASE("a sequence as long as the position table fits, a longer one is the ca
 }
 
 TEST_CASE("a negative size is the caller's error") {
-  const Caught c = error_of([] { bind(with_positions(), {{"batch_size", -1}, {"sequence_length", 3}}); });
+  const Caught c = error_of([] {
+    bind_symbols(with_positions(), {{"batch_size", -1}, {"sequence_length", 3}});
+  });
   CHECK(c == ErrorKind::usage);
   CHECK(c.message == "batch_size is -1, at least 0 is expected");
 }
 
 TEST_CASE("an empty sequence is bound like any other") {
-  const Graph bound = bind(with_positions(), {{"batch_size", 2}, {"sequence_length", 0}});
+  const Graph bound = bind_symbols(with_positions(), {{"batch_size", 2}, {"sequence_length", 0}});
   CHECK(bound.shape(bound.find_output("flat")) == Shape{0, 4});
 }
 
@@ -86,7 +90,7 @@ TEST_CASE("collectives keep the type that they state") {
   const Value x = g.add_source(Input{"x"}, {DType::f32, {kBatch, 4}});
   g.nodes.push_back({AllGather{1}, {x}, {{DType::f32, {kBatch, 8}}}, "", -1});
   g.outputs.push_back({"y", {1, 0}});
-  const Graph bound = bind(g, {{"batch_size", 3}});
+  const Graph bound = bind_symbols(g, {{"batch_size", 3}});
   CHECK(bound.shape(bound.find_output("y")) == Shape{3, 8});
 }
 

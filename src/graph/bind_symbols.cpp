@@ -48,7 +48,7 @@ struct Binder {
 
 }  // namespace
 
-Graph bind(const Graph& graph, const Symbols& symbols) {
+Graph bind_symbols(const Graph& graph, const Symbols& symbols) {
   const Binder binder{symbols};
   for (const auto& [name, value] : symbols)
     if (value < 0)
