@@ -13,8 +13,11 @@ struct AlbertSizes {
 AlbertSizes read_sizes(const Config& config) {
   const EncoderDefaults defaults{
       .heads = 64, .hidden = 4096, .ffn = 16384, .vocabulary = 30000, .activation = "gelu_new"};
-  return {encoder_sizes(config, defaults), config.positive("embedding_size", 128),
-          config.positive("num_hidden_groups", 1), config.positive("inner_group_num", 1)};
+  AlbertSizes s{encoder_sizes(config, defaults), config.positive("embedding_size", 128),
+                config.positive("num_hidden_groups", 1), 1};
+  s.inner = config.positive("inner_group_num", 1, kMostLayers / s.encoder.layers);
+  s.encoder.causal = false;  // its class does not read is_decoder
+  return s;
 }
 
 Value layer(Builder b, Value x, Value visible, const EncoderSizes& s) {
@@ -30,8 +33,10 @@ Value layer(Builder b, Value x, Value visible, const EncoderSizes& s) {
 Value encoder(Builder b, Value x, Value visible, const AlbertSizes& s) {
   x = b.linear(x, "embedding_hidden_mapping_in", s.encoder.hidden);
   b.observe("hidden_states.0", x);
+  // Divided as transformers divides, so that rounding falls the same way.
+  const double layers_a_group = static_cast<double>(s.encoder.layers) / static_cast<double>(s.groups);
   for (std::int64_t i = 0; i < s.encoder.layers; ++i) {
-    const auto group = static_cast<int>(i * s.groups / s.encoder.layers);
+    const auto group = static_cast<int>(static_cast<double>(i) / layers_a_group);
     const Builder layers = b.in("albert_layer_groups", group);
     for (std::int64_t k = 0; k < s.inner; ++k)
       x = layer(layers.in("albert_layers", static_cast<int>(k)), x, visible, s.encoder);
@@ -45,8 +50,8 @@ Vocabulary known_words(const Config& config, const AlbertSizes& s, const Builder
   Vocabulary words = vocabulary(config, s.encoder.vocabulary, base.name("embeddings.word_embeddings.weight"));
   if (request.head != "ForMaskedLM" && request.head != "ForPreTraining") return words;
   words.weight = "predictions.decoder.weight";
-  words.bias = "predictions.bias";
-  words.bias_alias = "predictions.decoder.bias";
+  words.bias = "predictions.decoder.bias";  // wins over predictions.bias in transformers
+  words.bias_alias = "predictions.bias";
   return words;
 }
 

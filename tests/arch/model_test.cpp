@@ -160,6 +160,7 @@ TEST_CASE("a bias under two names is the one that transformers takes") {
   };
   CHECK(used("bert", "cls.predictions.decoder.bias") == "cls.predictions.bias");
   CHECK(used("roberta", "lm_head.bias") == "lm_head.decoder.bias");
+  CHECK(used("albert", "predictions.bias") == "predictions.decoder.bias");
 }
 
 TEST_CASE("RoBERTa's old files have the bias under one name") {

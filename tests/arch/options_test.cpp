@@ -67,9 +67,28 @@ TEST_CASE("a decoder of the BERT family sees no later token") {
     for (const Attention& a : all_of<Attention>(tiny_graph(type, "Model", R"("is_decoder": true)")))
       CHECK(a.causal);
   }
-  // DistilBERT's class does not read it.
-  CHECK(dump(tiny_graph("distilbert", "Model", R"("is_decoder": true)")) ==
-        dump(tiny_graph("distilbert", "Model")));
+}
+
+TEST_CASE("classes that do not read is_decoder see every token") {
+  for (const std::string_view type : {"albert", "distilbert"})
+    CHECK(dump(tiny_graph(type, "Model", R"("is_decoder": true)")) == dump(tiny_graph(type, "Model")));
+}
+
+TEST_CASE("ALBERT runs its groups' layers again and again") {
+  TinySizes sizes;
+  sizes.layers = 5;
+  const auto graph = [&](std::string_view extra) { return tiny_graph("albert", "Model", extra, sizes); };
+  CHECK(all_of<Attention>(graph("")).size() == 5);
+  CHECK_FALSE(has_weight(graph(""), "encoder.albert_layer_groups.1.albert_layers.0.ffn.weight"));
+  const Graph grouped = graph(R"("num_hidden_groups": 2, "inner_group_num": 3)");
+  CHECK(all_of<Attention>(grouped).size() == 15);
+  std::vector<std::string> queries;
+  for (const Weight& w : all_of<Weight>(grouped))
+    if (w.ref.name.ends_with("query.weight")) queries.push_back(w.ref.name.substr(28, 1));
+  // int(layer / (5 / 2)): layers 0, 1 and 2 are the first group's, each three times.
+  CHECK(queries ==
+        std::vector<std::string>{"0", "0", "0", "0", "0", "0", "0", "0", "0", "1", "1", "1", "1", "1", "1"});
+  CHECK(refused("albert", "Model", R"("inner_group_num": 2000000000)") == ErrorKind::integrity);
 }
 
 TEST_CASE("relative positions have distances in each layer and no position table") {
