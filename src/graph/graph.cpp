@@ -10,6 +10,7 @@ namespace hf {
 Value Graph::add(Op op, std::vector<Value> inputs, std::string path, int layer) {
   while (!inputs.empty() && !inputs.back().present()) inputs.pop_back();
   std::vector<const TensorType*> types;
+  types.reserve(inputs.size());
   for (const Value v : inputs) types.push_back(v.present() ? &type(v) : nullptr);
   TensorType result;
   try {

@@ -5,7 +5,6 @@
 // slice into partial; a partial is reduced once, where it is first needed whole. Megatron-LM's scheme
 // (Shoeybi et al. 2019), found from the graph.
 #include <algorithm>
-#include <optional>
 
 #include "base/error.h"
 #include "base/escape.h"
@@ -57,15 +56,11 @@ class Sharder {
 
   [[noreturn]] static void refuse(const std::string& what) { throw Error(ErrorKind::usage, what); }
 
-  Value add(Op op, std::vector<Value> inputs) {
-    return out_.add(std::move(op), std::move(inputs), node().path, node().layer);
-  }
-
   // The node as it is, over the local inputs; what it gives lies at `p`.
-  void keep(Place p, std::optional<Op> other = {}) {
+  void keep(Place p) {
     std::vector<Value> inputs;
     for (const Value v : node().inputs) inputs.push_back(v.present() ? local(v) : v);
-    local_[now_] = add(other ? std::move(*other) : node().op, std::move(inputs));
+    local_[now_] = out_.add(node().op, std::move(inputs), node().path, node().layer);
     place_[now_] = p;
   }
 
