@@ -9,7 +9,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   return fuzz::only_errors([&] {
     const Config config = Config::parse(text, "input");
     config.num_labels();
-    for (const char* layers : {"num_hidden_layers", "n_layer", "n_layers"})
+    for (const char* layers : {"num_hidden_layers", "n_layer", "n_layers", "inner_group_num"})
       if (config.integer(layers, 0) > 3) return;
     const bool layered = config.has("num_hidden_layers") || config.has("n_layer") || config.has("n_layers");
     choose(config, "");
