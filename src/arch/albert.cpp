@@ -38,8 +38,10 @@ Value encoder(Builder b, Value x, Value visible, const AlbertSizes& s) {
   for (std::int64_t i = 0; i < s.encoder.layers; ++i) {
     const auto group = static_cast<int>(static_cast<double>(i) / layers_a_group);
     const Builder layers = b.in("albert_layer_groups", group);
-    for (std::int64_t k = 0; k < s.inner; ++k)
-      x = layer(layers.in("albert_layers", static_cast<int>(k)), x, visible, s.encoder);
+    for (std::int64_t k = 0; k < s.inner; ++k) {
+      const Builder shared = layers.in("albert_layers", static_cast<int>(k));
+      x = layer(shared.at_layer(static_cast<int>(i * s.inner + k)), x, visible, s.encoder);
+    }
     b.observe("hidden_states." + std::to_string(i + 1), x);
   }
   return x;

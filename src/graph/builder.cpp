@@ -16,6 +16,12 @@ Builder Builder::in(std::string_view name, int layer) const {
   return b;
 }
 
+Builder Builder::at_layer(int layer) const {
+  Builder b = *this;
+  b.layer_ = layer;
+  return b;
+}
+
 std::string Builder::name(std::string_view leaf) const {
   return path_.empty() ? std::string(leaf) : path_ + "." + std::string(leaf);
 }

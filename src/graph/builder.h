@@ -16,6 +16,7 @@ class Builder {
   explicit Builder(Graph& graph) : graph_(&graph) {}
   Builder in(std::string_view name) const;             // "" stays where it is
   Builder in(std::string_view name, int layer) const;  // "name.layer", a repeated block
+  Builder at_layer(int layer) const;  // the same path in another block: layers that share their weights
   const std::string& path() const { return path_; }
   std::string name(std::string_view leaf) const;  // path and leaf joined by "."
 

@@ -214,7 +214,7 @@ FIRST_CASES = [
 def small(name, task, model_class, base, inputs=words, keep=(), input_options=None, **options):
     """A small case whose inputs are seeded by its own name."""
     pad = base.get("pad_token_id", 0) if "pad_token_id" not in options else options["pad_token_id"]
-    typed = base.get("type_vocab_size", 0) > 1 and model_class.startswith(("Bert", "Electra"))
+    typed = base.get("type_vocab_size", 0) > 1 and model_class.startswith(("Albert", "Bert", "Electra"))
     input_options = dict(input_options or {}) | ({"types": True} if typed else {})
     made = inputs(name, base["vocab_size"], pad=pad, **input_options)
     return Case(name, task, model_class, base | options, made, keep=keep)
