@@ -164,7 +164,7 @@ def main():
     parser.add_argument("--model", type=Path, metavar="DIR", help="a folder with model.safetensors")
     parser.add_argument("--repetitions", type=int, default=5, metavar="N")
     parser.add_argument(
-        "--work", type=Path, default=Path("bench-work"), metavar="DIR", help="removed in the end"
+        "--work", type=Path, metavar="DIR", help="where the converted models lie for a while; they are removed"
     )
     parser.add_argument(
         "--write", type=Path, metavar="FILE", help="also as a section of this file of figures"
@@ -172,6 +172,8 @@ def main():
     options = parser.parse_args()
     options.model = (options.model or default_model()).resolve()
 
+    if options.work:
+        options.work.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=options.work) as work:
         text = section(options, run_all(options, Path(work)))
     print(text)
