@@ -108,6 +108,13 @@ TextInputs text_inputs(Builder b, const Request& request, TokenTypes types) {
   return in;
 }
 
+float epsilon_of(const Config& config, std::string_view field, double fallback) {
+  const double value = config.number(field, fallback);
+  if (value >= 0 && value <= 1) return static_cast<float>(value);
+  throw Error(ErrorKind::integrity, config.subject() + ": " + in_quotes(field) + " is " +
+                                        std::to_string(value) + ", a number from 0 to 1 is expected");
+}
+
 EncoderSizes encoder_sizes(const Config& config, const EncoderDefaults& defaults) {
   EncoderSizes s{};
   s.layers = config.positive("num_hidden_layers", 12, kMostLayers);
@@ -117,7 +124,7 @@ EncoderSizes encoder_sizes(const Config& config, const EncoderDefaults& defaults
   s.vocabulary = config.positive("vocab_size", defaults.vocabulary);
   s.types = config.positive("type_vocab_size", 2);
   s.activation = activation_name(config, "hidden_act", defaults.activation);
-  s.epsilon = static_cast<float>(config.number("layer_norm_eps", 1e-12));
+  s.epsilon = epsilon_of(config, "layer_norm_eps", 1e-12);
   s.causal = config.flag("is_decoder", false);
   s.positions = config.text("position_embedding_type", "absolute");
   s.max_positions = config.positive("max_position_embeddings", 512);

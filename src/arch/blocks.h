@@ -38,6 +38,8 @@ struct EncoderDefaults {
   std::int64_t heads = 12, hidden = 768, ffn = 3072, vocabulary = 30522;
   std::string_view activation = "gelu";
 };
+// What keeps a norm from dividing by zero: from 0 to 1, or Error{integrity}.
+float epsilon_of(const Config& config, std::string_view field, double fallback);
 EncoderSizes encoder_sizes(const Config& config, const EncoderDefaults& defaults = {});
 
 // BERT's stack of post-norm layers: b stands at "encoder". Observes hidden_states.0 … .layers.

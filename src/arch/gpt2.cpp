@@ -26,7 +26,7 @@ Gpt2Sizes read_sizes(const Config& config) {
   s.positions = config.positive("max_position_embeddings", config.integer("n_positions", 1024));
   s.vocabulary = config.positive("vocab_size", 50257);
   s.activation = activation_name(config, "activation_function", "gelu_new");
-  s.epsilon = static_cast<float>(config.number("layer_norm_epsilon", 1e-5));
+  s.epsilon = epsilon_of(config, "layer_norm_epsilon", 1e-5);
   s.scale = config.flag("scale_attn_weights", true);
   s.scale_by_layer = config.flag("scale_attn_by_inverse_layer_idx", false);
   if (s.hidden % s.heads != 0)

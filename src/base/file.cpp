@@ -75,6 +75,9 @@ void MappedFile::drop(std::size_t offset, std::size_t length) const {
 }
 
 AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
+  struct stat info {};  // a rename would put a file in the place of a device or a pipe
+  if (stat(path_.c_str(), &info) == 0 && !S_ISREG(info.st_mode))
+    throw Error(ErrorKind::usage, shown(path_) + ": is there and is not a regular file");
   static std::atomic<unsigned> counter{0};
   const std::string name = path_.filename().string().substr(0, 200);  // a part has at most 255 bytes
   do {  // a killed process with our id, as containers have, may have left our next names behind

@@ -108,6 +108,17 @@ TEST_CASE("relative positions have distances in each layer and no position table
   }
 }
 
+TEST_CASE("an epsilon that no norm can have is refused with its field") {
+  for (const std::string value : {"-1", "1e300", "2"}) {
+    CAPTURE(value);
+    const Caught bert = refused("bert", "Model", "\"layer_norm_eps\": " + value);
+    CHECK(bert == ErrorKind::integrity);
+    CHECK_MESSAGE(bert.says("\"layer_norm_eps\" is "), bert.message);
+    CHECK(refused("gpt2", "Model", "\"layer_norm_epsilon\": " + value) == ErrorKind::integrity);
+  }
+  CHECK_NOTHROW(tiny_graph("bert", "Model", "\"layer_norm_eps\": 0"));
+}
+
 TEST_CASE("every activation that is known builds, another one is refused with those that are") {
   for (const char* name :
        {"gelu", "gelu_python", "gelu_new", "gelu_fast", "gelu_accurate", "gelu_pytorch_tanh",

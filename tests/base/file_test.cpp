@@ -76,6 +76,16 @@ TEST_CASE("what is no regular file is refused without blocking") {
   CHECK(error_of([&] { MappedFile{temp / "none"}; }) == ErrorKind::not_found);
 }
 
+TEST_CASE("what is no regular file is not written over") {
+  const TempDir folder;
+  const fs::path pipe = folder / "pipe";
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  CHECK(error_of([&] { write_file(pipe, "text"); }) == ErrorKind::usage);
+  CHECK(error_of([&] { write_file(folder.path(), "text"); }) == ErrorKind::usage);
+  CHECK(fs::is_fifo(pipe));
+  CHECK(entries(folder.path()) == 1);
+}
+
 TEST_CASE("a path is escaped in the message") {
   const auto caught = error_of([] { read_text("/none/\x1b[31m"); });
   CHECK(caught.message == "/none/\\x1b[31m: No such file or directory");

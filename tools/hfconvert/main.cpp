@@ -79,7 +79,8 @@ class CommandLine {
     add_model(app_, convert_);
     app_.add_option("--to", convert_.format, "Format; see hfconvert formats")->type_name("FORMAT");
     app_.add_option("-o,--output", convert_.output, "Folder to write, instead of ./<name>-<format>")
-        ->type_name("DIR");
+        ->type_name("DIR")
+        ->check(hf::not_empty);
     app_.add_flag("--overwrite", convert_.overwrite, "Write into a folder that is not empty");
     app_.callback([this] {
       if (!app_.get_subcommands().empty()) return;

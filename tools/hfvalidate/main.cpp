@@ -115,7 +115,8 @@ class CommandLine {
     command
         .add_option("--against", o.against,
                     "Reference file or model; reference.safetensors beside MODEL where absent")
-        ->type_name("REF");
+        ->type_name("REF")
+        ->check(hf::not_empty);
     command.add_flag("--layers", o.layers, "Compare also the hidden states between the layers");
     command.add_option("--tolerance", o.tolerance, "Greatest absolute difference")
         ->check(CLI::NonNegativeNumber)
@@ -128,8 +129,12 @@ class CommandLine {
     RunOptions& o = run_;
     CLI::App& command = add_command("run", "Run a model once", kRunExamples, o);
     add_model(command, o);
-    command.add_option("--inputs", o.inputs, "File of tensors NAME or inputs.NAME")->type_name("FILE");
-    command.add_option("-o,--output", o.output, "Write inputs and outputs to this file")->type_name("FILE");
+    command.add_option("--inputs", o.inputs, "File of tensors NAME or inputs.NAME")
+        ->type_name("FILE")
+        ->check(hf::not_empty);
+    command.add_option("-o,--output", o.output, "Write inputs and outputs to this file")
+        ->type_name("FILE")
+        ->check(hf::not_empty);
     command.add_flag("--layers", o.layers, "Also the hidden states between the layers");
     command.add_flag("-q,--quiet", o.quiet, "Print nothing");
     command.callback([this] { command_ = [this] { return run_run(run_); }; });

@@ -31,6 +31,11 @@ std::string_view program_version();
 // [layers]".
 Progress& terminal_progress(bool quiet);
 
+// A check for options of CLI11 that name a file: "" would be taken for an option that is absent.
+inline std::string not_empty(const std::string& value) {
+  return value.empty() ? "is empty, a name is expected" : std::string();
+}
+
 // 87314 -> "87.3 kB", decimal units as the Hub shows them.
 std::string human_size(std::uint64_t bytes);
 
