@@ -20,7 +20,7 @@ set -m  # a process group of its own, which an early end takes along
 tools/dev/python_env >build/python_env.path 2>build/python_env.log &  # downloads while the compiler works
 python_env=$!
 set +m
-trap 'kill -- -$python_env 2>/dev/null || true' EXIT
+trap '[ -z "$(jobs -rp)" ] || kill -- -$python_env' EXIT
 
 step "build ci"
 cmake --preset ci >build/configure-ci.log || { cat build/configure-ci.log; exit 1; }
@@ -45,7 +45,10 @@ else
 fi
 
 step "Python environment"
-if wait $python_env; then
+environment=0
+wait $python_env || environment=$?
+trap - EXIT
+if [ $environment -eq 0 ]; then
   cmake --preset ci -DHF_PYTHON="$(cat build/python_env.path)" >build/configure-ci.log
 else
   cat build/python_env.log
