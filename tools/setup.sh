@@ -17,6 +17,7 @@ build=(
 tests=(
   doctest-dev python3-venv
   dpkg-dev file                                       # the .deb package and its dependencies
+  groff-base                                          # the manual pages, checked
   util-linux
 )
 # Whose absence only leaves checks out: fuzzing, layout and lint.
