@@ -45,11 +45,12 @@ HubRepos::HubRepos(fs::path root, std::uint64_t lfs_threshold)
     : root_(std::move(root)), lfs_threshold_(lfs_threshold) {}
 
 fs::path HubRepos::folder(const std::string& type, const std::string& id) const {
-  return type == "models" ? root_ / id : root_ / type / id;
+  const fs::path owner = type == "models" ? root_ : root_ / type;
+  return id.find('/') == std::string::npos ? owner / "_" / id : owner / id;
 }
 
 bool HubRepos::has_repo(const std::string& type, const std::string& id) const {
-  return id.find("..") == std::string::npos && std::count(id.begin(), id.end(), '/') == 1 &&
+  return id.find("..") == std::string::npos && std::count(id.begin(), id.end(), '/') <= 1 &&
          fs::is_directory(folder(type, id));
 }
 

@@ -3,6 +3,7 @@
 //   <root>/<org>/<name>/…              revision main of a model
 //   <root>/<org>/<name>@<revision>/…   another one ("%2F" for "/")
 //   <root>/datasets/<org>/<name>/…     and spaces/
+//   <root>/_/<name>/…                  one without a namespace
 #pragma once
 #include <cstdint>
 #include <filesystem>
