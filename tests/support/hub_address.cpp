@@ -20,7 +20,8 @@ std::optional<Address> parse_api(const std::string& path) {
 }
 
 std::optional<Address> parse_file(const std::string& path) {
-  static const std::regex kForm("/(?:(datasets|spaces)/)?([^/]+(?:/(?!resolve/)[^/]+)?)/resolve/([^/]+)/(.+)");
+  static const std::regex kForm(
+      "/(?:(datasets|spaces)/)?([^/]+(?:/(?!resolve/)[^/]+)?)/resolve/([^/]+)/(.+)");
   std::smatch parts;
   if (!std::regex_match(path, parts, kForm)) return std::nullopt;
   return Address{parts[1].matched ? parts[1].str() : "models", percent_decoded(parts[2].str()), "resolve",

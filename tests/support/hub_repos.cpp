@@ -26,7 +26,7 @@ bool is_lfs(const fs::path& path, std::uint64_t size, std::uint64_t threshold) {
 
 HubFile describe(const fs::path& path, std::uint64_t threshold) {
   const MappedFile file(path);
-  HubFile out{path, file.bytes().size(), "", "", 0};
+  HubFile out{path, file.bytes().size(), "", "", 0, ""};
   if (!is_lfs(path, out.size, threshold)) {
     out.git_oid = hash_of(HashKind::git_sha1, file.bytes());
     return out;
@@ -36,6 +36,7 @@ HubFile describe(const fs::path& path, std::uint64_t threshold) {
                               "\nsize " + std::to_string(out.size) + "\n";
   out.pointer_size = pointer.size();
   out.git_oid = hash_of(HashKind::git_sha1, std::as_bytes(std::span(pointer)));
+  if (path.stem().extension() == ".xet") out.xet_hash = sha256_hex(std::as_bytes(std::span(out.sha256)));
   return out;
 }
 
