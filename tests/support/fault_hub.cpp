@@ -18,6 +18,7 @@ json entry_of(const std::string& path, const HubFile& file) {
   json entry = {{"type", "file"}, {"oid", file.git_oid}, {"size", file.size}, {"path", path}};
   if (file.is_lfs())
     entry["lfs"] = {{"oid", file.sha256}, {"size", file.size}, {"pointerSize", file.pointer_size}};
+  if (!file.xet_hash.empty()) entry["xetHash"] = file.xet_hash;
   return entry;
 }
 
@@ -193,6 +194,7 @@ class FaultHub::Exchange {
     std::string etag = file.etag();
     if (take({FaultKind::wrong_etag})) etag[0] = etag[0] == 'f' ? '0' : 'f';
     Fields fields = {{"X-Repo-Commit", revision.commit}, {"Accept-Ranges", "bytes"}};
+    if (!file.xet_hash.empty()) fields.emplace_back("X-Xet-Hash", file.xet_hash);
     const std::string source = cache::percent_encoded(file.source.string(), false);
     if (!here && take({FaultKind::redirect_here}))
       return redirect(307, "/api/resolve-cache" + request_.path + "?etag=%22" + etag + "%22", fields);
@@ -297,6 +299,7 @@ FaultHub::~FaultHub() {
 
 void FaultHub::answer(const HttpRequest& request, HttpReply& reply, bool away) {
   LoggedRequest* logged = nullptr;
+  if (options_.watch) options_.watch(request, away);
   {
     const std::lock_guard lock(mutex_);
     log_.push_back(std::make_unique<LoggedRequest>(

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <random>
@@ -56,6 +57,7 @@ struct HubOptions {
   std::uint64_t lfs_threshold = 10u << 20;
   std::size_t page_size = 1000;  // of a tree
   unsigned short port = 0;
+  std::function<void(const HttpRequest&, bool away)> watch = {};  // before each answer; by several threads
 };
 
 class FaultHub {
