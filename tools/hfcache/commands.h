@@ -15,6 +15,7 @@ Command download_command();
 Command env_command();
 Command ls_command();
 Command path_command();
+Command token_command();
 
 struct CommonOptions {
   bool json = false, quiet = false;

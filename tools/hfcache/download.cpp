@@ -7,6 +7,7 @@
 #include "cache/hub/credentials.h"
 #include "tools/hfcache/commands.h"
 #include "tools/hfcache/remote.h"
+#include "tools/hfcache/token_input.h"
 #include "tools/program/program.h"
 
 namespace hf::cache {
@@ -94,7 +95,7 @@ int run_download(const DownloadOptions& options) {
   if (is_offline(environment)) return download_offline(options, request, store);
 
   Client client(remote_options(environment));
-  const Hub hub(client, endpoint(environment), token(environment, options.token_file));
+  const Hub hub(client, endpoint(environment), token_for(environment, options.token_file));
   const DownloadPlan plan = plan_download(hub, store, request);
   if (options.dry_run) {
     if (options.json)
@@ -130,9 +131,7 @@ Command download_command() {
                    number("--max-workers", "N", o->max_workers, "Files at a time", 1, 256),
                    number("--checkpoint-bytes", "N", o->checkpoint_bytes,
                           "Of a large file at most so much is fetched again after a crash", 1 << 12, 1 << 30),
-                   option("--token-file", "FILE", o->token_file,
-                          "File with the token, instead of HF_TOKEN and the stored login")
-                       .completed_as(Completes::file)},
+                   token_file_row(o->token_file)},
                   common_rows(*o)}),
       .run = [o] { return run_download(*o); }};
 }
