@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/escape.h"
 #include "cache/hub/credentials.h"
@@ -16,8 +17,8 @@ namespace {
 struct DownloadOptions : CommonOptions, RepoOptions {
   std::vector<std::string> files, include, exclude;
   bool force = false, dry_run = false;
-  unsigned max_workers = 8;
-  std::uint64_t checkpoint_bytes = 8u << 20;
+  std::optional<unsigned> max_workers;
+  std::uint64_t checkpoint_bytes = 1u << 20;
   std::optional<std::filesystem::path> token_file;
 };
 
@@ -28,7 +29,7 @@ DownloadRequest request_of(const DownloadOptions& options) {
                           .revision = options.revision,
                           .selection = {options.files, options.include, options.exclude},
                           .force = options.force,
-                          .workers = options.max_workers,
+                          .workers = options.max_workers.value_or(0),
                           .block_bytes = options.checkpoint_bytes};
   if (!options.files.empty() && (!options.include.empty() || !options.exclude.empty()))
     throw Error(ErrorKind::usage,
@@ -88,6 +89,27 @@ int download_offline(const DownloadOptions& options, const DownloadRequest& requ
                  {"commit", path.filename().string()}});
 }
 
+// One bar for all bytes.
+class BarEvents : public DownloadEvents {
+ public:
+  explicit BarEvents(Progress& bar) : bar_(bar) {}
+  ~BarEvents() override {
+    if (begun_) bar_.end();
+  }
+  void planned(const DownloadRequest& request, const DownloadPlan& plan) override {
+    if (plan.bytes_to_fetch() == 0) return;
+    bar_.begin(request.repo.id, plan.bytes_to_fetch());
+    begun_ = true;
+  }
+  void advanced(const TreeFile&, std::uint64_t bytes) override {
+    if (begun_) bar_.advance(bytes);
+  }
+
+ private:
+  Progress& bar_;
+  bool begun_ = false;
+};
+
 int run_download(const DownloadOptions& options) {
   const Environment environment = Environment::of_process();
   const DownloadRequest request = request_of(options);
@@ -104,8 +126,10 @@ int run_download(const DownloadOptions& options) {
       print_plan(plan);
     return 0;
   }
-  const auto path = download(hub, store, request, plan, terminal_progress(options.quiet));
-  return report(options, path, described(request, plan));
+  const auto target = make_target(store, request, plan);
+  BarEvents events(terminal_progress(options.quiet));
+  const DownloadReport done = download(hub, *target, request, plan, events);
+  return report(options, done.path, described(request, plan));
 }
 
 }  // namespace
@@ -128,7 +152,8 @@ Command download_command() {
                    option("--exclude", "GLOB", o->exclude, "No files that match"),
                    flag("--force-download", o->force, "Fetch also what is in the cache"),
                    flag("--dry-run", o->dry_run, "Only show what would be done"),
-                   number("--max-workers", "N", o->max_workers, "Files at a time", 1, 256),
+                   number("--max-workers", "N", o->max_workers,
+                          "Connections at a time, where fewer are wanted than the server takes", 1, 256),
                    number("--checkpoint-bytes", "N", o->checkpoint_bytes,
                           "Of a large file at most so much is fetched again after a crash", 1 << 12, 1 << 30),
                    token_file_row(o->token_file)},
