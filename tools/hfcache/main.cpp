@@ -1,26 +1,11 @@
 // hfcache: the root of the command table. Each sub-command has its row in the file of its name.
-#include "cache/hub/repo.h"
-#include "cache/store/store.h"
 #include "tools/hfcache/commands.h"
 #include "tools/program/command_line.h"
+#include "tools/program/resolve_model.h"
 
 namespace {
 
 using namespace hf;
-
-// What the cache has, by the names of its folders alone: a completion must not wait for a scan.
-std::vector<std::string> cached_repos() {
-  std::vector<std::string> out;
-  std::error_code failed;
-  for (std::filesystem::directory_iterator at(cache::cache_root(Environment::of_process()), failed), end;
-       !failed && at != end; at.increment(failed)) {
-    cache::Repo repo;
-    if (!cache::parse_folder_name(at->path().filename().string(), repo)) continue;
-    const bool prefixed = repo.type != cache::RepoType::model && repo.id.find('/') != std::string::npos;
-    out.push_back((prefixed ? std::string(cache::name_of(repo.type)) + "s/" : "") + repo.id);
-  }
-  return out;
-}
 
 std::vector<Variable> variables() {
   return {

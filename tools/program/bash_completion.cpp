@@ -23,6 +23,10 @@ std::string offer(const Argument& argument) {
       return "offer_files -d";
     case Completes::repo:
       return "offer_words \"$($program completion --suggest repo 2>/dev/null)\"";
+    case Completes::model:
+      return "offer_words \"$($program completion --suggest model 2>/dev/null)\"; local -a "
+             "repos=(\"${COMPREPLY[@]}\")"
+             "; offer_files -f; COMPREPLY+=(\"${repos[@]}\")";
     case Completes::command:
       return "offer_words \"$subcommands\"";
     case Completes::nothing:

@@ -26,7 +26,7 @@ namespace hf {
 
 // What a value names, for the shell that completes it. A kind that is not a path is asked of
 // Command::suggest.
-enum class Completes { nothing, file, folder, path, repo, command };
+enum class Completes { nothing, file, folder, path, repo, model, command };  // model: a repository or a path
 
 // An option ("--output", perhaps with "-o"), a flag (an option without a value) or a positional ("REPO_ID").
 struct Argument {

@@ -18,9 +18,10 @@ struct CompletionOptions {
 };
 
 int run_completion(const Command& program, const CompletionOptions& options) {
-  if (options.suggest == "repo") {
+  if (!options.suggest.empty()) {
     if (!program.suggest) return 0;
-    for (const std::string& word : program.suggest(Completes::repo)) print_out(word + "\n");
+    const Completes kind = options.suggest == "model" ? Completes::model : Completes::repo;
+    for (const std::string& word : program.suggest(kind)) print_out(word + "\n");
     return 0;
   }
   if (options.shell.empty())
@@ -48,7 +49,7 @@ Command completion_command(const Command& program) {
                        name + " completion fish > ~/.config/fish/completions/" + name + ".fish"},
           .arguments = {positional("SHELL", o->shell, "The shell").of({"bash", "zsh", "fish"}),
                         option("--suggest", "KIND", o->suggest, "Print the values of a kind, one a line")
-                            .of({"repo"})
+                            .of({"repo", "model"})
                             .unseen()},
           .run = [o, &program] { return run_completion(program, *o); }};
 }

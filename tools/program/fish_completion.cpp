@@ -44,6 +44,8 @@ std::string value_of(const Argument& argument, const Command& program) {
       return " -x -a '(__fish_complete_directories)'";
     case Completes::repo:
       return " -x -a " + in_single_quotes("(" + program.name + " completion --suggest repo 2>/dev/null)");
+    case Completes::model:
+      return " -r -F -a " + in_single_quotes("(" + program.name + " completion --suggest model 2>/dev/null)");
     case Completes::command: {
       std::string words;
       for (const Command& sub : program.commands) words += (words.empty() ? "" : " ") + sub.name;
@@ -72,7 +74,7 @@ std::string fish_completion(const Command& program) {
       const std::string help = " -d " + in_single_quotes(argument.help);
       if (argument.is_positional()) {
         if (const std::string value = value_of(argument, program); value != " -x")
-          out += row + (value == " -r -F" ? " -F" : value.substr(3)) + help + "\n";
+          out += row + value.substr(3) + help + "\n";
         continue;
       }
       out += row;

@@ -59,7 +59,11 @@ std::string option_title(const Argument& argument) {
 std::string full_help(const Argument& argument) {
   std::string notes;
   const auto note = [&](const std::string& text) { notes += (notes.empty() ? "" : "; ") + text; };
-  if (!argument.choices.empty() || argument.expected.starts_with("a whole number")) note(argument.expected);
+  constexpr std::string_view kNumber = "a whole number from ";
+  if (argument.expected.starts_with(kNumber))
+    note(argument.expected.substr(kNumber.size()));
+  else if (!argument.choices.empty())
+    note(argument.expected);
   if (argument.repeated && !argument.is_positional()) note("may be repeated");
   if (argument.required && !argument.is_positional()) note("required");
   if (!argument.fallback.empty()) note("default: " + argument.fallback);

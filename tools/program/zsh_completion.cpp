@@ -38,6 +38,8 @@ std::string action(const Argument& argument, const std::string& program) {
       return "_files -/";
     case Completes::repo:
       return "_" + program + "_repos";
+    case Completes::model:
+      return "_" + program + "_models";
     case Completes::command:
       return "_" + program + "_commands";
     case Completes::nothing:
@@ -96,8 +98,10 @@ std::string zsh_completion(const Command& program) {
   for (const Command& sub : program.commands) subcommands += (subcommands.empty() ? "" : " ") + sub.name;
   std::string out =
       "#compdef " + name + "\n# Completes " + name + " in zsh; printed by `" + name + " completion zsh`.\n";
-  out += "_" + name + "_repos() {\n  local -a repos\n  repos=(${(f)\"$(" + name +
-         " completion --suggest repo 2>/dev/null)\"})\n  compadd -a repos\n}\n";
+  out += "_" + name + "_known() {\n  local -a known\n  known=(${(f)\"$(" + name +
+         " completion --suggest $1 2>/dev/null)\"})\n  compadd -a known\n}\n";
+  out += "_" + name + "_repos() { _" + name + "_known repo }\n";
+  out += "_" + name + "_models() { _files; _" + name + "_known model }\n";
   out += "_" + name + "_commands() { compadd " + subcommands + " }\n";
   for (const auto& [path, command] : all_commands(program)) out += function_of(path, *command, name);
   return out + "if [[ $funcstack[1] == _" + name + " ]]; then\n  _" + name + " \"$@\"\nelse\n  compdef _" +
