@@ -83,8 +83,11 @@ std::string_view shared_target(std::string_view target) {
 }  // namespace
 
 struct RepoFolder::Opened {
-  Opened(const fs::path& home_folder, const fs::path& locks)
-      : home(home_folder), blobs(home_folder / "blobs"), record(locks / "sha256") {}
+  Opened(const fs::path& home_folder, const fs::path& locks_folder)
+      : home(home_folder),
+        blobs(home_folder / "blobs"),
+        locks(locks_folder),
+        record(locks_folder / "sha256") {}
 
   // Below snapshots/<commit> or .no_exist/<commit>.
   Folders& below(const fs::path& root) {
@@ -95,7 +98,7 @@ struct RepoFolder::Opened {
     return std::string(kTemporary) + std::to_string(getpid()) + "-" + std::to_string(counter++);
   }
 
-  Folders home, blobs;
+  Folders home, blobs, locks;
   Sha256Record record;
   std::mutex mutex;
   std::map<std::string, Folders, std::less<>> others;
@@ -135,7 +138,7 @@ bool RepoFolder::has_file(std::string_view commit, const TreeFile& file) const {
 FileLock RepoFolder::lock(const TreeFile& file) const { return FileLock(locks_ / (file.etag() + ".lock")); }
 
 std::optional<FileLock> RepoFolder::try_lock(const TreeFile& file) const {
-  return FileLock::attempt(locks_ / (file.etag() + ".lock"));
+  return FileLock::attempt(opened_->locks.make(file.etag() + ".lock"));
 }
 
 void RepoFolder::make() const {
