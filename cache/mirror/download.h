@@ -8,6 +8,7 @@
 #include "base/progress.h"
 #include "cache/hub/hub.h"
 #include "cache/mirror/selection.h"
+#include "cache/mirror/target.h"
 #include "cache/store/store.h"
 
 namespace hf::cache {
@@ -20,8 +21,6 @@ struct DownloadRequest {
   unsigned workers = 8;                  // files at a time
   std::uint64_t block_bytes = 8u << 20;  // how often a partial file's progress is made durable
 };
-
-enum class FileState { missing, in_blobs, present };  // in_blobs: only the snapshot's link is missing
 
 struct PlannedFile {
   TreeFile file;
