@@ -54,8 +54,11 @@ std::string token(const Environment& environment, const std::optional<std::files
   return std::filesystem::exists(file, ignored) ? token_in(file) : "";
 }
 
-bool is_offline(const Environment& environment) {
-  return environment.is_on(environment.get("HF_HUB_OFFLINE") ? "HF_HUB_OFFLINE" : "TRANSFORMERS_OFFLINE");
+bool is_offline(const Environment& environment) { return offline_variable(environment) != nullptr; }
+
+const char* offline_variable(const Environment& environment) {
+  const char* variable = environment.get("HF_HUB_OFFLINE") ? "HF_HUB_OFFLINE" : "TRANSFORMERS_OFFLINE";
+  return environment.is_on(variable) ? variable : nullptr;
 }
 
 }  // namespace hf::cache

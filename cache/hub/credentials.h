@@ -28,5 +28,7 @@ std::string cleaned_token(std::string text, std::string_view subject);
 
 // HF_HUB_OFFLINE, else TRANSFORMERS_OFFLINE: no request is to be made.
 bool is_offline(const Environment& environment);
+// The variable that says so; null where none does.
+const char* offline_variable(const Environment& environment);
 
 }  // namespace hf::cache

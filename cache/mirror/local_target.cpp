@@ -269,6 +269,10 @@ fs::path LocalTarget::finish(std::string_view revision) {
   } catch (const Error& error) {  // the folder is complete also where the cache is closed to us
     if (error.kind() != ErrorKind::io) throw;
   }
+  return path();
+}
+
+fs::path LocalTarget::path() const {
   std::error_code error;
   fs::path path = fs::canonical(folder_, error);
   return error ? folder_ : path;

@@ -47,6 +47,7 @@ class LocalTarget : public Target {
   void sync() const override;
   void prepare() override;
   bool is_finished(std::string_view revision) const override;
+  std::filesystem::path path() const override;  // canonical where the folder is there
   std::filesystem::path finish(std::string_view revision) override;
 
  private:

@@ -3,35 +3,17 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdio>
 
 #include "base/error.h"
 #include "base/escape.h"
-#include "base/progress.h"
 #include "cache/hub/credentials.h"
+#include "tools/program/standard_input.h"
 
 namespace hf::cache {
 namespace {
 
 constexpr std::size_t kMostBytes = 64 << 10;
-
-// Until the end, or of a terminal until the line's.
-std::string read_input(bool one_line) {
-  std::string text;
-  char c = 0;
-  while (text.size() <= kMostBytes) {
-    const ssize_t got = read(STDIN_FILENO, &c, 1);
-    if (got < 0 && errno == EINTR) {
-      check_interrupted();
-      continue;
-    }
-    if (got < 0) throw system_error("standard input", errno);
-    if (got == 0 || (one_line && c == '\n')) return text;
-    text += c;
-  }
-  throw Error(ErrorKind::usage, "standard input: is too long to be a token");
-}
 
 // What is typed is not shown while this lives.
 class NoEcho {
@@ -68,7 +50,8 @@ Argument token_file_row(std::optional<std::filesystem::path>& file) {
 
 std::string token_for(const Environment& environment, const std::optional<std::filesystem::path>& file) {
   if (!file) return token(environment, std::nullopt);
-  if (*file == "-") return not_empty(cleaned_token(read_input(false), "standard input"), "standard input");
+  if (*file == "-")
+    return not_empty(cleaned_token(read_standard_input(kMostBytes), "standard input"), "standard input");
   std::error_code failed;
   if (std::filesystem::is_directory(*file, failed))
     throw Error(ErrorKind::usage, "--token-file: " + in_quotes(file->string(), 4096) + " is a folder");
@@ -83,7 +66,7 @@ std::string typed_token() {
   std::string text;
   {
     const NoEcho hidden;
-    text = read_input(true);
+    text = read_standard_input(kMostBytes, Until::line_end);
   }
   return not_empty(cleaned_token(std::move(text), "the token"), "the terminal");
 }
