@@ -76,6 +76,12 @@ location ~ ^/api/models/{name}/tree/[^/]+/?$ {{
   add_header Link $next_page;
   try_files /api/{id}/tree$arg_cursor.json =404;
 }}
+location ~ ^/api/models/{name}/paths-info/[^/]+$ {{  # all of the first page, whatever was asked for
+  default_type application/json;
+  error_page 405 =200 /api/{id}/tree.json;
+  try_files /api/{id}/tree.json =404;
+}}
+location = /api/{id}/tree.json {{ internal; default_type application/json; error_page 405 =200 $uri; }}
 location ~ ^/{name}/resolve/[^/]+/(?<file>.+)$ {{
   error_page 404 @missing-{tag};
   add_header X-Repo-Commit {commit};
