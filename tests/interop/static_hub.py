@@ -148,13 +148,16 @@ def make_certificates(folder):
 
 class StaticHub:
     """`repos`: {id: folder of its files}. `limit_rate`: bytes a second of each connection. `away`: LFS files are
-    redirected to another origin. `logged`: requests() tells what was asked for."""
+    redirected to another origin. `logged`: requests() tells what was asked for. `link_port`: where a proxy in front of
+    it listens, to which its answers then lead."""
 
-    def __init__(self, folder, repos, tls=False, limit_rate=0, away=False, logged=False, workers=1):
+    def __init__(self, folder, repos, tls=False, limit_rate=0, away=False, logged=False, workers=1,
+                 link_port=None):
         self.folder, self.tls, self.away = pathlib.Path(folder).resolve(), tls, away
         self.port, self.data_port = free_port(), free_port()
         self.scheme = "https" if tls else "http"
         self.url = f"{self.scheme}://127.0.0.1:{self.port}"
+        self.link_url = f"{self.scheme}://127.0.0.1:{link_port or self.port}"
         self.ca, self.seen = self.folder / "ca.pem", 0
         self.folder.mkdir(parents=True)
         if tls:
@@ -189,7 +192,7 @@ class StaticHub:
             name = f"tree{first or ''}"
             (api / f"{name}.json").write_text(json.dumps(entries[first:first + PAGE]))
             if first + PAGE < len(entries):
-                next_page = f"{self.url}/api/models/{repo_id}/tree/{commit}?recursive=true&cursor={first + PAGE}"
+                next_page = f"{self.link_url}/api/models/{repo_id}/tree/{commit}?recursive=true&cursor={first + PAGE}"
                 asked = quoted(f"/api/{repo_id}/{name}.json {first or ''}")
                 link = f'<{next_page}>; rel="next"'
                 lines["pages"].append(f"{asked} {quoted(link)};")
