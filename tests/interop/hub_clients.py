@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import subprocess
+import time
 
 CLIENT = """
 import json, sys
@@ -165,9 +166,10 @@ class LoopbackHub:
 
     def requests(self):
         """Those since the last call, each as (method, target)."""
+        time.sleep(0.1)  # a line is written when the answer has gone, which the client may see first
         lines = self.log.read_text().splitlines() if self.log.exists() else []
-        new, self.seen = lines[self.seen:], len(lines)
-        return [tuple(line.split(" ")[:2]) for line in new]
+        new, self.seen = [json.loads(line) for line in lines[self.seen:]], len(lines)
+        return [(line["method"], line["target"]) for line in new]
 
     def fetched(self):
         """The files asked for since the last call."""
