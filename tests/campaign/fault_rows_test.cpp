@@ -58,7 +58,8 @@ TEST_CASE("A fault is ordered by its name") {
   CHECK(plain.kind == FaultKind::drop);
   CHECK(plain.at == 100'000);
   CHECK(plain.times == 1);
-  const Fault full = parse_fault("503-wait,target=/tree/,times=-1,at=7,status=429,header=Retry-After: Wed, 1");
+  const Fault full =
+      parse_fault("503-wait,target=/tree/,times=-1,at=7,status=429,header=Retry-After: Wed, 1");
   CHECK(full.target == "/tree/");
   CHECK(full.times == -1);
   CHECK(full.at == 7);
