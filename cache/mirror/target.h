@@ -10,10 +10,14 @@
 
 namespace hf::cache {
 
-enum class FileState { missing, in_blobs, present };  // in_blobs: the content is there, only the name is missing
+enum class FileState {
+  missing,
+  in_blobs,
+  present
+};  // in_blobs: the content is there, only the name is missing
 
-// place(), link() and sync() are called by a thread of their own, one call at a time; all others by the thread
-// that downloads.
+// place(), link() and sync() are called by a thread of their own, one call at a time; all others by the
+// thread that downloads.
 class Target {
  public:
   virtual ~Target() = default;
