@@ -57,6 +57,14 @@ TEST_CASE("A request says who asks and wants plain bytes") {
   CHECK(server.last().header("range") == "bytes=7-");
 }
 
+TEST_CASE("Requests follow one another at once") {
+  Server server([](const HttpRequest&, HttpReply& reply) { reply.head(200, {}, 0); });
+  Client client(quick_options());
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < 40; ++i) client.send({.url = server.url()});
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(1));  // 2 with a pause of 50 ms
+}
+
 TEST_CASE("HEAD has no body and POST has a form") {
   Server server([](const HttpRequest& request, HttpReply& reply) {
     reply.head(200, {}, 5);
