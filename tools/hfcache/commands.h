@@ -16,6 +16,8 @@ Command download_command();
 Command env_command();
 Command ls_command();
 Command path_command();
+Command prune_command();
+Command rm_command();
 
 struct CommonOptions {
   bool json = false, quiet = false;
