@@ -40,9 +40,13 @@ bool unlink_if_there(const fs::path& path) {
   throw system_error(shown(path), errno);
 }
 
+// Another process may be removing the same one.
 void remove_tree(const fs::path& path) {
   std::error_code error;
-  fs::remove_all(path, error);
+  for (int tries = 0; tries < 100; ++tries) {
+    fs::remove_all(path, error);
+    if (error != std::errc::no_such_file_or_directory && error != std::errc::directory_not_empty) break;
+  }
   if (error) throw system_error(shown(path), error.value());
 }
 
@@ -105,6 +109,7 @@ class RepoRemover {
   fs::path home_;
   FileTime newest_;
   RemovalReport& report_;
+  std::size_t blobs_in_use_ = 0;
   std::map<std::string, fs::path> hidden_;  // by commit: where its snapshot is now
 };
 
@@ -163,6 +168,7 @@ void RepoRemover::hide(const CachedRevision& revision) {
       hidden_[revision.commit] = name;
       return;
     }
+    if (errno == ENOENT) return;  // another process did it
     if (errno != EEXIST && errno != ENOTEMPTY) throw system_error(shown(revision.path), errno);
   }
 }
@@ -215,6 +221,8 @@ void RepoRemover::remove_blobs() {
   const std::size_t step = locks_at_a_time();
   for (std::size_t begin = 0; begin < removal_.blobs.size(); begin += step)
     remove_batch(begin, std::min(begin + step, removal_.blobs.size()));
+  if (blobs_in_use_ > 0)
+    keep(blobs_in_use_ == 1 ? "a blob is in use" : std::to_string(blobs_in_use_) + " blobs are in use");
 }
 
 void RepoRemover::remove_batch(std::size_t begin, std::size_t end) {
@@ -227,16 +235,13 @@ void RepoRemover::remove_batch(std::size_t begin, std::size_t end) {
       locks.push_back(std::move(*taken));
       ours.insert(path);
     } else {
-      keep("blob " + etag_of(path).substr(0, 12) + " is in use");
+      ++blobs_in_use_;
     }
   }
   const CachedRepo now = look_again();
   for (const CachedContent& content : now.contents) {
     if (!ours.contains(content.path)) continue;
-    if (content.is_linked || !now.links_are_known || content.info.newest() > newest_)
-      keep("blob " + etag_of(content.path).substr(0, 12) + " is needed");
-    else
-      remove_blob(content);
+    if (!content.is_linked && now.links_are_known && content.info.newest() <= newest_) remove_blob(content);
   }
 }
 

@@ -177,10 +177,7 @@ TEST_CASE("While a download holds a lock its repository's revisions stay") {
     CHECK(is_in_use(cache.store(), {"acme/tiny"}));
     const RemovalReport report = prune(cache, in(2h));
     CHECK(report.revisions == 0);
-    CHECK(lines(report.kept) ==
-          "model acme/tiny: is being downloaded, its revisions stay\n"
-          "model acme/tiny: blob " +
-              CacheByHand::etag("old!").substr(0, 12) + " is needed\n");
+    CHECK(lines(report.kept) == "model acme/tiny: is being downloaded, its revisions stay\n");
     CHECK(is_there(cache.old));
     CHECK_FALSE(is_there(orphan));  // nobody holds that one's lock
   }
@@ -195,8 +192,7 @@ TEST_CASE("A blob whose lock is taken stays") {
   fs::remove_all(cache.snapshot('b'));
   const FileLock held(lock_of(cache, "tiny", "orphan"));
   const RemovalReport report = prune(cache, in(2h));
-  CHECK(report.kept ==
-        std::vector{"model acme/tiny: blob " + CacheByHand::etag("orphan").substr(0, 12) + " is in use"});
+  CHECK(lines(report.kept) == "model acme/tiny: a blob is in use\n");
   CHECK(is_there(orphan));
   CHECK_FALSE(is_there(cache.old));
 }
