@@ -17,6 +17,8 @@ Command env_command();
 Command ls_command();
 Command path_command();
 Command token_command();
+Command prune_command();
+Command rm_command();
 
 struct CommonOptions {
   bool json = false, quiet = false;
