@@ -32,6 +32,16 @@ struct PathOptions : CommonOptions {
 };
 int run_path(const PathOptions& options);
 
+struct VerifyOptions : CommonOptions {
+  std::vector<std::string> repo_ids;  // none: all of the cache
+  std::string repo_type = "model";
+  std::optional<std::string> revision;
+  std::optional<std::filesystem::path> local_dir;
+  bool strict = false, complete = false;
+  unsigned jobs = 0;  // 0: one a core
+};
+int run_verify(const VerifyOptions& options);
+
 struct EnvOptions : CommonOptions {};
 int run_env(const EnvOptions& options);
 

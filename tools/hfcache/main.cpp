@@ -48,6 +48,17 @@ constexpr const char* kPathExamples =
     "  hfcache path openai-community/gpt2\n"
     "  hfcache path openai-community/gpt2 config.json --revision main";
 
+constexpr const char* kVerifyExamples =
+    "Reads every content once and compares it with the hash that it is named by, and the snapshots with the "
+    "lists of\n"
+    "their revisions; needs no network. Each is ok, wrong, missing or unverifiable (nothing tells its "
+    "hash).\n"
+    "Exit code 1 when something is wrong or missing.\n\n"
+    "Examples:\n"
+    "  hfcache verify\n"
+    "  hfcache verify openai-community/gpt2 --revision main --json\n"
+    "  hfcache verify --local-dir ./gpt2";
+
 constexpr const char* kEnvExamples =
     "Tokens and passwords are not shown.\n\n"
     "Examples:\n"
@@ -63,6 +74,7 @@ class CommandLine {
     add_download();
     add_ls();
     add_path();
+    add_verify();
     add_env();
   }
 
@@ -141,6 +153,25 @@ class CommandLine {
     command.callback([this] { command_ = [this] { return run_path(path_); }; });
   }
 
+  void add_verify() {
+    VerifyOptions& o = verify_;
+    CLI::App& command = add_command("verify", "Check all that is in the cache", kVerifyExamples, o);
+    command.add_option("REPO_ID", o.repo_ids, "Only these repositories")->type_name("");
+    command.add_option("--repo-type", o.repo_type, "model, dataset or space")
+        ->capture_default_str()
+        ->type_name("TYPE");
+    command.add_option("--revision", o.revision, "Only what this branch, tag or commit needs")
+        ->type_name("R");
+    command.add_option("--local-dir", o.local_dir, "A folder that was downloaded into, instead of the cache")
+        ->type_name("DIR");
+    command.add_flag("--complete", o.complete, "Files of a revision that were never downloaded are missing");
+    command.add_flag("--strict", o.strict, "Exit code 1 also when something is unverifiable");
+    command.add_option("-j,--jobs", o.jobs, "Files read at a time; one a core by default")
+        ->check(CLI::Range(1, 256))
+        ->type_name("N");
+    command.callback([this] { command_ = [this] { return run_verify(verify_); }; });
+  }
+
   void add_env() {
     add_command("env", "Show what the environment variables come to", kEnvExamples, env_).callback([this] {
       command_ = [this] { return run_env(env_); };
@@ -151,6 +182,7 @@ class CommandLine {
   DownloadOptions download_;
   LsOptions ls_;
   PathOptions path_;
+  VerifyOptions verify_;
   EnvOptions env_;
   std::function<int()> command_;
 };

@@ -1,0 +1,130 @@
+#include "cache/store/verify.h"
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/escape.h"
+#include "tools/hfcache/commands.h"
+#include "tools/program/program.h"
+
+namespace hf::cache {
+namespace {
+
+constexpr Verdict kVerdicts[] = {Verdict::ok, Verdict::wrong, Verdict::missing, Verdict::unverifiable};
+
+VerifyRequest request_of(const VerifyOptions& options) {
+  VerifyRequest request{.revision = options.revision, .complete = options.complete, .threads = options.jobs};
+  for (const std::string& id : options.repo_ids) {
+    request.repos.push_back({id, repo_type_of(options.repo_type)});
+    check_repo(request.repos.back());
+  }
+  if (options.revision && (options.repo_ids.empty() || options.local_dir))
+    throw Error(ErrorKind::usage, "--revision: is of a repository, REPO_ID is expected with it");
+  if (options.local_dir && (!options.repo_ids.empty() || options.cache_dir))
+    throw Error(ErrorKind::usage,
+                "--local-dir: is a folder by itself, REPO_ID and --cache-dir cannot be given with it");
+  return request;
+}
+
+VerifyReport checked(const VerifyOptions& options, const VerifyRequest& request) {
+  Progress& progress = terminal_progress(options.quiet);
+  if (options.local_dir) return verify_folder(*options.local_dir, request, progress);
+  const Store store(cache_root(Environment::of_process(), options.cache_dir));
+  std::error_code ignored;
+  if (options.cache_dir && !std::filesystem::exists(store.root(), ignored))
+    throw Error(ErrorKind::not_found, escaped(store.root().string(), 4096) + ": there is no such folder");
+  return verify(store, request, progress);
+}
+
+std::string id_of(const CheckedRepo& repo) { return repo.repo ? repo.repo->id : repo.folder; }
+
+std::uint64_t count_left_out(const VerifyReport& report) {
+  std::uint64_t count = 0;
+  for (const CheckedRepo& repo : report.repos)
+    for (const auto& [commit, files] : repo.left_out) count += files;
+  return count;
+}
+
+nlohmann::ordered_json described(const CheckedRepo& repo, const Checked& file) {
+  nlohmann::ordered_json out;
+  if (repo.repo) {
+    out["repo_id"] = repo.repo->id;
+    out["repo_type"] = name_of(repo.repo->type);
+  } else {
+    out["folder"] = repo.folder;
+  }
+  out["path"] = file.path;
+  if (repo.repo) {
+    auto& names = out["names"] = nlohmann::ordered_json::array();
+    for (const std::string& name : file.names)
+      names.push_back({{"commit", name.substr(0, 40)}, {"path", name.substr(41)}});
+  }
+  out["etag"] = file.etag;
+  out["bytes"] = file.bytes;
+  out["verdict"] = name_of(file.verdict);
+  if (!file.why.empty()) out["why"] = file.why;
+  return out;
+}
+
+void print_report_json(const VerifyReport& report) {
+  nlohmann::ordered_json summary, files = nlohmann::ordered_json::array();
+  for (const Verdict verdict : kVerdicts) summary[std::string(name_of(verdict))] = report.count(verdict);
+  summary["left_out"] = count_left_out(report);
+  summary["bytes_read"] = report.bytes_read;
+  for (const CheckedRepo& repo : report.repos)
+    for (const Checked& file : repo.files) files.push_back(described(repo, file));
+  print_json({{"summary", std::move(summary)}, {"files", std::move(files)}});
+}
+
+// The name that a user knows a content by: the first of the files that it stands for.
+std::string shown_name(const Checked& file) {
+  if (file.names.empty()) return file.path;
+  std::string name = file.names[0].substr(0, 12) + file.names[0].substr(40);
+  if (file.names.size() > 1) name += " and " + std::to_string(file.names.size() - 1) + " more";
+  return name;
+}
+
+void print_report(const VerifyReport& report) {
+  std::vector<std::vector<std::string>> rows;
+  std::size_t files = 0;
+  for (const CheckedRepo& repo : report.repos) {
+    files += repo.files.size();
+    for (const Checked& file : repo.files)
+      if (file.verdict != Verdict::ok)
+        rows.push_back({std::string(name_of(file.verdict)), id_of(repo), shown_name(file), file.why});
+  }
+  if (!rows.empty()) print_out(format_table({{"VERDICT"}, {"REPO_ID"}, {"FILE"}, {"WHY"}}, rows));
+  std::string summary = std::to_string(files) + " files, " + human_size(report.bytes_read) + " read: ";
+  for (const Verdict verdict : kVerdicts)
+    if (const std::uint64_t count = report.count(verdict); count > 0 || verdict == Verdict::ok)
+      summary +=
+          (verdict == Verdict::ok ? "" : ", ") + std::to_string(count) + " " + std::string(name_of(verdict));
+  print_out(summary + "\n");
+}
+
+void print_notes(const VerifyReport& report) {
+  for (const CheckedRepo& repo : report.repos)
+    for (const auto& [commit, files] : repo.left_out)
+      std::fprintf(stderr,
+                   "%s: %llu files on the list of revision %s were not downloaded, --complete counts them\n",
+                   escaped(id_of(repo), 4096).c_str(), static_cast<unsigned long long>(files),
+                   commit.substr(0, 12).c_str());
+}
+
+}  // namespace
+
+int run_verify(const VerifyOptions& options) {
+  const VerifyRequest request = request_of(options);
+  const VerifyReport report = checked(options, request);
+  if (options.json)
+    print_report_json(report);
+  else
+    print_report(report);
+  if (!options.json && !options.quiet) print_notes(report);
+  const bool is_right = report.count(Verdict::wrong) == 0 && report.count(Verdict::missing) == 0 &&
+                        (!options.strict || report.count(Verdict::unverifiable) == 0);
+  return is_right ? 0 : 1;
+}
+
+}  // namespace hf::cache
