@@ -1,11 +1,11 @@
 #include "cache/mirror/download.h"
 
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "base/escape.h"
 #include "cache/hub/credentials.h"
 #include "tools/hfcache/commands.h"
+#include "tools/hfcache/remote.h"
 #include "tools/program/program.h"
 
 namespace hf::cache {
@@ -80,16 +80,6 @@ int download_offline(const DownloadOptions& options, const DownloadRequest& requ
                  {"commit", path.filename().string()}});
 }
 
-ClientOptions options_for(const Environment& environment) {
-  ClientOptions options = client_options(environment);
-  options.user_agent = "hfcache/" + std::string(program_version());
-  if (environment.is_on("HF_DEBUG"))
-    options.trace = [](std::string_view line) {
-      std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data());
-    };
-  return options;
-}
-
 }  // namespace
 
 int run_download(const DownloadOptions& options) {
@@ -98,7 +88,7 @@ int run_download(const DownloadOptions& options) {
   const Store store(cache_root(environment, options.cache_dir));
   if (is_offline(environment)) return download_offline(options, request, store);
 
-  Client client(options_for(environment));
+  Client client(remote_options(environment));
   const Hub hub(client, endpoint(environment), token(environment, options.token_file));
   const DownloadPlan plan = plan_download(hub, store, request);
   if (options.dry_run) {
