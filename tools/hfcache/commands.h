@@ -37,8 +37,9 @@ struct VerifyOptions : CommonOptions {
   std::string repo_type = "model";
   std::optional<std::string> revision;
   std::optional<std::filesystem::path> local_dir;
-  bool strict = false, complete = false;
+  bool strict = false, complete = false, repair = false;
   unsigned jobs = 0;  // 0: one a core
+  std::optional<std::filesystem::path> token_file;
 };
 int run_verify(const VerifyOptions& options);
 

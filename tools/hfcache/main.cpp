@@ -57,6 +57,7 @@ constexpr const char* kVerifyExamples =
     "Examples:\n"
     "  hfcache verify\n"
     "  hfcache verify openai-community/gpt2 --revision main --json\n"
+    "  hfcache verify --repair\n"
     "  hfcache verify --local-dir ./gpt2";
 
 constexpr const char* kEnvExamples =
@@ -165,10 +166,15 @@ class CommandLine {
     command.add_option("--local-dir", o.local_dir, "A folder that was downloaded into, instead of the cache")
         ->type_name("DIR");
     command.add_flag("--complete", o.complete, "Files of a revision that were never downloaded are missing");
+    command.add_flag("--repair", o.repair, "Fetch from the Hub what is wrong or missing");
     command.add_flag("--strict", o.strict, "Exit code 1 also when something is unverifiable");
     command.add_option("-j,--jobs", o.jobs, "Files read at a time; one a core by default")
         ->check(CLI::Range(1, 256))
         ->type_name("N");
+    command
+        .add_option("--token-file", o.token_file,
+                    "File with the token, instead of HF_TOKEN and HF_TOKEN_PATH")
+        ->type_name("F");
     command.callback([this] { command_ = [this] { return run_verify(verify_); }; });
   }
 

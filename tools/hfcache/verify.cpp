@@ -5,7 +5,10 @@
 
 #include "base/error.h"
 #include "base/escape.h"
+#include "cache/hub/credentials.h"
+#include "cache/mirror/repair.h"
 #include "tools/hfcache/commands.h"
+#include "tools/hfcache/remote.h"
 #include "tools/program/program.h"
 
 namespace hf::cache {
@@ -19,12 +22,24 @@ VerifyRequest request_of(const VerifyOptions& options) {
     request.repos.push_back({id, repo_type_of(options.repo_type)});
     check_repo(request.repos.back());
   }
+  return request;
+}
+
+void check_options(const VerifyOptions& options) {
   if (options.revision && (options.repo_ids.empty() || options.local_dir))
     throw Error(ErrorKind::usage, "--revision: is of a repository, REPO_ID is expected with it");
   if (options.local_dir && (!options.repo_ids.empty() || options.cache_dir))
     throw Error(ErrorKind::usage,
                 "--local-dir: is a folder by itself, REPO_ID and --cache-dir cannot be given with it");
-  return request;
+  if (options.local_dir && options.repair)
+    throw Error(ErrorKind::usage,
+                "--repair: is of the cache; `hfcache download REPO_ID --local-dir` fetches into a folder "
+                "what differs");
+  if (options.repair) require_online(Environment::of_process(), "--repair");
+}
+
+bool is_right(const VerifyReport& report) {
+  return report.count(Verdict::wrong) == 0 && report.count(Verdict::missing) == 0;
 }
 
 VerifyReport checked(const VerifyOptions& options, const VerifyRequest& request) {
@@ -35,6 +50,23 @@ VerifyReport checked(const VerifyOptions& options, const VerifyRequest& request)
   if (options.cache_dir && !std::filesystem::exists(store.root(), ignored))
     throw Error(ErrorKind::not_found, escaped(store.root().string(), 4096) + ": there is no such folder");
   return verify(store, request, progress);
+}
+
+// Twice at most: a ref that led nowhere brings a whole revision, whose content has not been looked at before.
+void repair_all(const VerifyOptions& options, VerifyRequest request, VerifyReport& report) {
+  const Environment environment = Environment::of_process();
+  Client client(remote_options(environment));
+  const Hub hub(client, endpoint(environment), token(environment, options.token_file));
+  const Store store(cache_root(environment, options.cache_dir));
+  for (int round = 0; round < 2 && !is_right(report); ++round) {
+    const auto failures = repair(hub, store, report, terminal_progress(options.quiet));
+    const VerifyReport before = std::move(report);
+    request.before = &before;
+    report = checked(options, request);
+    report.bytes_read += before.bytes_read;
+    for (const std::string& failure : failures) std::fprintf(stderr, "hfcache: %s\n", failure.c_str());
+    if (!failures.empty()) return;
+  }
 }
 
 std::string id_of(const CheckedRepo& repo) { return repo.repo ? repo.repo->id : repo.folder; }
@@ -116,15 +148,16 @@ void print_notes(const VerifyReport& report) {
 
 int run_verify(const VerifyOptions& options) {
   const VerifyRequest request = request_of(options);
-  const VerifyReport report = checked(options, request);
+  check_options(options);
+  VerifyReport report = checked(options, request);
+  if (options.repair) repair_all(options, request, report);
   if (options.json)
     print_report_json(report);
   else
     print_report(report);
   if (!options.json && !options.quiet) print_notes(report);
-  const bool is_right = report.count(Verdict::wrong) == 0 && report.count(Verdict::missing) == 0 &&
-                        (!options.strict || report.count(Verdict::unverifiable) == 0);
-  return is_right ? 0 : 1;
+  const bool is_told = !options.strict || report.count(Verdict::unverifiable) == 0;
+  return is_right(report) && is_told ? 0 : 1;
 }
 
 }  // namespace hf::cache
