@@ -85,7 +85,7 @@ int download_offline(const DownloadOptions& options, const DownloadRequest& requ
 int run_download(const DownloadOptions& options) {
   const Environment environment = Environment::of_process();
   const DownloadRequest request = request_of(options);
-  const Store store(cache_root(environment, options.cache_dir));
+  const Store store = Store::of(environment, options.cache_dir);
   if (is_offline(environment)) return download_offline(options, request, store);
 
   Client client(remote_options(environment));
