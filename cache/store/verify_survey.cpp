@@ -12,6 +12,7 @@
 #include "base/escape.h"
 #include "cache/store/content_reader.h"
 #include "cache/store/quiet_folder.h"
+#include "cache/store/sha256_record.h"
 #include "cache/store/tree_file.h"
 
 namespace hf::cache {
@@ -29,32 +30,21 @@ Checked::Identity identity_of(const struct stat& info) {
           info.st_ctim.tv_nsec};
 }
 
-// The sha256 of git files that were noted when they were downloaded: "<git sha1> <sha256>" a line.
-std::map<std::string, std::string, std::less<>> recorded_sha256s(const fs::path& file) {
-  std::map<std::string, std::string, std::less<>> found;
-  std::error_code ignored;
-  if (!fs::is_regular_file(file, ignored)) return found;
-  const std::string text = read_quietly(file, kLargestTree);
-  for (std::size_t at = 0; at + 106 <= text.size(); at = std::min(text.find('\n', at), text.size()) + 1)
-    if (const std::string git = text.substr(at, 40), sha256 = text.substr(at + 41, 64);
-        is_commit(git) && is_etag(sha256) && text[at + 40] == ' ' && text[at + 105] == '\n')
-      found[git] = sha256;
-  return found;
-}
-
 using Tree = std::map<std::string, TreeFile, std::less<>>;  // by path
 
 // Fills in one RepoSurvey: snapshots first, since they tell which blobs are asked for, then blobs and refs.
 class Surveyor {
  public:
   Surveyor(const Store& store, const Repo& repo, const VerifyRequest& request)
-      : root_(store.root()), home_(store.folder(repo)), request_(request) {
+      : root_(store.root()),
+        home_(store.folder(repo)),
+        request_(request),
+        sha256s_(root_ / ".locks" / home_.filename() / "sha256") {
     survey_.folder = home_.filename().string();
     survey_.repo = repo;
   }
 
   RepoSurvey run(const Store& store) {
-    sha256s_ = recorded_sha256s(root_ / ".locks" / survey_.folder / "sha256");
     std::error_code ignored;
     real_blobs_ = fs::weakly_canonical(home_ / "blobs", ignored);
     real_shared_ = fs::weakly_canonical(root_ / "blobs", ignored);
@@ -271,14 +261,14 @@ class Surveyor {
                     std::to_string(*size);
       return;
     }
-    const auto recorded = sha256s_.find(checked.etag);
-    survey_.to_read.push_back({&checked, path, recorded == sha256s_.end() ? "" : recorded->second});
+    const auto recorded = checked.etag.size() == 40 ? sha256s_.find(checked.etag) : std::nullopt;
+    survey_.to_read.push_back({&checked, path, recorded.value_or("")});
   }
 
   const fs::path root_, home_;
   const VerifyRequest& request_;
   RepoSurvey survey_;
-  std::map<std::string, std::string, std::less<>> sha256s_;
+  Sha256Record sha256s_;
   std::map<std::string, Blob> blobs_;  // by etag
   fs::path real_blobs_, real_shared_;
 };
