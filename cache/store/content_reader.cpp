@@ -88,6 +88,11 @@ class Blocks {
 
 }  // namespace
 
+FileIdentity FileIdentity::of(const struct ::stat& info) {
+  return {info.st_dev, info.st_ino, static_cast<std::uint64_t>(info.st_size), info.st_ctim.tv_sec,
+          info.st_ctim.tv_nsec};
+}
+
 QuietFile::QuietFile(const std::filesystem::path& path) : path_(path) {
   constexpr int kFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
   fd_ = open(path.c_str(), kFlags | O_NOATIME);
@@ -105,7 +110,7 @@ void QuietFile::inspect() {
   struct stat info {};
   if (fstat(fd_, &info) != 0) return;
   is_regular_ = S_ISREG(info.st_mode);
-  size_ = static_cast<std::uint64_t>(info.st_size);
+  identity_ = FileIdentity::of(info);
   accessed_seconds_ = info.st_atim.tv_sec;
   accessed_nanoseconds_ = info.st_atim.tv_nsec;
 }

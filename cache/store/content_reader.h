@@ -1,6 +1,9 @@
 // Reads files to hash them, as fast as the hash allows, and leaves no trace: access times stay, and so does
 // what the page cache held.
 #pragma once
+#include <sys/stat.h>
+
+#include <compare>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -9,6 +12,15 @@
 #include "base/progress.h"
 
 namespace hf::cache {
+
+// Which file it is and in what state: the same again only while nobody has touched it.
+struct FileIdentity {
+  std::uint64_t device = 0, inode = 0, bytes = 0;
+  std::int64_t changed_seconds = 0, changed_nanoseconds = 0;
+  auto operator<=>(const FileIdentity&) const = default;
+
+  static FileIdentity of(const struct ::stat& info);
+};
 
 // A descriptor for reading that does not change the file's access time: O_NOATIME where the file is ours,
 // else the time is set back at the end as far as we may.
@@ -23,7 +35,8 @@ class QuietFile {
   int descriptor() const { return fd_; }
   const std::filesystem::path& path() const { return path_; }
   bool is_regular() const { return is_regular_; }
-  std::uint64_t size() const { return size_; }
+  std::uint64_t size() const { return identity_.bytes; }
+  const FileIdentity& identity() const { return identity_; }  // when it was opened
 
  private:
   void inspect();
@@ -31,7 +44,7 @@ class QuietFile {
   std::filesystem::path path_;
   int fd_ = -1;
   bool is_regular_ = false;
-  std::uint64_t size_ = 0;
+  FileIdentity identity_;
   std::int64_t accessed_seconds_ = 0, accessed_nanoseconds_ = 0;
 };
 

@@ -101,7 +101,7 @@ class Reading {
 };
 
 // What an earlier run read and found right, and nobody has touched since.
-using Known = std::set<std::pair<std::string, Checked::Identity>>;
+using Known = std::set<std::pair<std::string, FileIdentity>>;
 Known known_of(const VerifyReport* before) {
   Known known;
   if (before == nullptr) return known;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/progress.h"
+#include "cache/store/content_reader.h"
 #include "cache/store/store.h"
 
 namespace hf::cache {
@@ -31,12 +32,7 @@ struct Checked {
   Verdict verdict = Verdict::ok;
   std::string why;  // of every verdict but ok
 
-  // What was hashed: taken over by a later run while nothing of it has changed.
-  struct Identity {
-    std::uint64_t device = 0, inode = 0, bytes = 0;
-    std::int64_t changed_seconds = 0, changed_nanoseconds = 0;
-    auto operator<=>(const Identity&) const = default;
-  } identity = {};
+  FileIdentity identity = {};  // of what was hashed: a later run takes it over while nobody has touched it
 };
 
 struct CheckedRepo {

@@ -64,8 +64,7 @@ class FolderSurveyor {
       checked.why = "is not there";
       return;
     }
-    checked.identity = {info.st_dev, info.st_ino, static_cast<std::uint64_t>(info.st_size),
-                        info.st_ctim.tv_sec, info.st_ctim.tv_nsec};
+    checked.identity = FileIdentity::of(info);
     checked.bytes = checked.identity.bytes;
     checked.verdict = Verdict::wrong;  // until it is to be read
     if (!S_ISREG(info.st_mode)) {

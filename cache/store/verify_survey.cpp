@@ -25,11 +25,6 @@ constexpr std::uint64_t kLargestTree = 1u << 30;
 std::string shown(const fs::path& path) { return escaped(path.string(), 4096); }
 std::string brief(std::string_view hash) { return std::string(hash.substr(0, 12)); }
 
-Checked::Identity identity_of(const struct stat& info) {
-  return {info.st_dev, info.st_ino, static_cast<std::uint64_t>(info.st_size), info.st_ctim.tv_sec,
-          info.st_ctim.tv_nsec};
-}
-
 using Tree = std::map<std::string, TreeFile, std::less<>>;  // by path
 
 // Fills in one RepoSurvey: snapshots first, since they tell which blobs are asked for, then blobs and refs.
@@ -247,13 +242,13 @@ class Surveyor {
         return complain(Verdict::missing, "leads nowhere, to " + in_quotes(real.string(), 4096));
     }
     if (!S_ISREG(info.st_mode)) return complain(Verdict::wrong, "is no file");
-    if (is_link) survey_.shared.push_back(identity_of(info));
+    if (is_link) survey_.shared.push_back(FileIdentity::of(info));
     to_read(checked, path, info, blob.size);
   }
 
   void to_read(Checked& checked, const fs::path& path, const struct stat& info,
                std::optional<std::uint64_t> size) {
-    checked.identity = identity_of(info);
+    checked.identity = FileIdentity::of(info);
     checked.bytes = checked.identity.bytes;
     if (size && *size != checked.bytes) {
       checked.verdict = Verdict::wrong;
@@ -284,7 +279,7 @@ RepoSurvey survey_repo(const Store& store, const Repo& repo, const VerifyRequest
 }
 
 RepoSurvey survey_shared(const Store& store, const std::vector<RepoSurvey>& repos) {
-  std::set<Checked::Identity> vouched;
+  std::set<FileIdentity> vouched;
   for (const RepoSurvey& repo : repos) vouched.insert(repo.shared.begin(), repo.shared.end());
   RepoSurvey survey;
   survey.folder = "blobs";
@@ -293,7 +288,7 @@ RepoSurvey survey_shared(const Store& store, const std::vector<RepoSurvey>& repo
     struct stat info {};
     if (name.find('.') != std::string::npos || stat((store.root() / "blobs" / path).c_str(), &info) != 0)
       continue;
-    if (!S_ISREG(info.st_mode) || vouched.contains(identity_of(info))) continue;
+    if (!S_ISREG(info.st_mode) || vouched.contains(FileIdentity::of(info))) continue;
     Checked checked{path, {}, "", static_cast<std::uint64_t>(info.st_size), Verdict::unverifiable, ""};
     checked.why = "no repository has it, and its name is no hash of its bytes";
     survey.files.push_back(std::move(checked));

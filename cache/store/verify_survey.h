@@ -26,7 +26,7 @@ struct RepoSurvey {
   std::deque<Checked> files;
   std::vector<ContentToRead> to_read;
   std::map<std::string, std::uint64_t> left_out;
-  std::vector<Checked::Identity> shared;  // contents in the cache-wide blobs/ that its etags vouch for
+  std::vector<FileIdentity> shared;  // contents in the cache-wide blobs/ that its etags vouch for
 };
 
 RepoSurvey survey_repo(const Store& store, const Repo& repo, const VerifyRequest& request);
