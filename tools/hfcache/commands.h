@@ -43,6 +43,16 @@ struct VerifyOptions : CommonOptions {
 };
 int run_verify(const VerifyOptions& options);
 
+struct AdoptOptions : CommonOptions {
+  std::vector<std::filesystem::path> paths;
+  std::optional<std::string> repo_id, revision, ref;
+  std::string repo_type = "model";
+  bool synthetic = false, move = false, link = false, dry_run = false;
+  unsigned jobs = 0;  // 0: one a core
+  std::optional<std::filesystem::path> token_file;
+};
+int run_adopt(const AdoptOptions& options);
+
 struct EnvOptions : CommonOptions {};
 int run_env(const EnvOptions& options);
 

@@ -60,6 +60,21 @@ constexpr const char* kVerifyExamples =
     "  hfcache verify --repair\n"
     "  hfcache verify --local-dir ./gpt2";
 
+constexpr const char* kAdoptExamples =
+    "PATH is a clone or any other folder of files, a folder that was downloaded into, another cache or a "
+    "repository's\n"
+    "folder of one, or the flat cache of transformers before 4.22. Every file is hashed, and what is not "
+    "what "
+    "its\n"
+    "revision's list, its notes or its name say is refused with its revision: exit code 6.\n\n"
+    "Examples:\n"
+    "  hfcache adopt /media/courier/hub\n"
+    "  hfcache adopt ./gpt2 --repo-id openai-community/gpt2 --dry-run\n"
+    "  hfcache adopt ./gpt2 --repo-id openai-community/gpt2 --revision "
+    "607a30d783dfa663caf39e06633721c8d4cfcd7e "
+    "--link\n"
+    "  hfcache adopt ./my-model --repo-id acme/my-model --synthetic-commit --move";
+
 constexpr const char* kEnvExamples =
     "Tokens and passwords are not shown.\n\n"
     "Examples:\n"
@@ -76,6 +91,7 @@ class CommandLine {
     add_ls();
     add_path();
     add_verify();
+    add_adopt();
     add_env();
   }
 
@@ -178,6 +194,34 @@ class CommandLine {
     command.callback([this] { command_ = [this] { return run_verify(verify_); }; });
   }
 
+  void add_adopt() {
+    AdoptOptions& o = adopt_;
+    CLI::App& command = add_command("adopt", "Take over what lies somewhere else", kAdoptExamples, o);
+    command.add_option("PATH", o.paths, "Folders to take over")->required()->type_name("");
+    command.add_option("--repo-id", o.repo_id, "Whose files they are: needed for a folder of files")
+        ->type_name("REPO_ID");
+    command.add_option("--repo-type", o.repo_type, "model, dataset or space")
+        ->capture_default_str()
+        ->type_name("TYPE");
+    command.add_option("--revision", o.revision, "The commit that they are of, 40 hex digits")
+        ->type_name("C");
+    command.add_option("--ref", o.ref, "The branch or tag to write, instead of what PATH tells or main")
+        ->type_name("NAME");
+    command.add_flag("--synthetic-commit", o.synthetic,
+                     "Make up a commit where nothing tells it; ls marks it");
+    command.add_flag("--move", o.move, "Remove the files from PATH when all is in the cache");
+    command.add_flag("--link", o.link, "Hard links instead of copies");
+    command.add_flag("--dry-run", o.dry_run, "Only show what would be done");
+    command.add_option("-j,--jobs", o.jobs, "Files hashed at a time; one a core by default")
+        ->check(CLI::Range(1, 256))
+        ->type_name("N");
+    command
+        .add_option("--token-file", o.token_file,
+                    "File with the token, instead of HF_TOKEN and HF_TOKEN_PATH")
+        ->type_name("F");
+    command.callback([this] { command_ = [this] { return run_adopt(adopt_); }; });
+  }
+
   void add_env() {
     add_command("env", "Show what the environment variables come to", kEnvExamples, env_).callback([this] {
       command_ = [this] { return run_env(env_); };
@@ -189,6 +233,7 @@ class CommandLine {
   LsOptions ls_;
   PathOptions path_;
   VerifyOptions verify_;
+  AdoptOptions adopt_;
   EnvOptions env_;
   std::function<int()> command_;
 };

@@ -45,7 +45,7 @@ bool is_right(const VerifyReport& report) {
 VerifyReport checked(const VerifyOptions& options, const VerifyRequest& request) {
   Progress& progress = terminal_progress(options.quiet);
   if (options.local_dir) return verify_folder(*options.local_dir, request, progress);
-  const Store store(cache_root(Environment::of_process(), options.cache_dir));
+  const Store store = Store::of(Environment::of_process(), options.cache_dir);
   std::error_code ignored;
   if (options.cache_dir && !std::filesystem::exists(store.root(), ignored))
     throw Error(ErrorKind::not_found, escaped(store.root().string(), 4096) + ": there is no such folder");
@@ -57,7 +57,7 @@ void repair_all(const VerifyOptions& options, VerifyRequest request, VerifyRepor
   const Environment environment = Environment::of_process();
   Client client(remote_options(environment));
   const Hub hub(client, endpoint(environment), token(environment, options.token_file));
-  const Store store(cache_root(environment, options.cache_dir));
+  const Store store = Store::of(environment, options.cache_dir);
   for (int round = 0; round < 2 && !is_right(report); ++round) {
     const auto failures = repair(hub, store, report, terminal_progress(options.quiet));
     const VerifyReport before = std::move(report);
