@@ -2,7 +2,10 @@
 // Without faults, huggingface_hub and transformers take it for the real one.
 #pragma once
 #include <cstdint>
+#include <deque>
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <random>
@@ -11,44 +14,18 @@
 #include <string_view>
 #include <vector>
 
+#include "support/fault.h"
 #include "support/http_server.h"
 #include "support/hub_repos.h"
 
 namespace hf::test {
 
-enum class FaultKind {
-  drop,           // the connection breaks after `at` bytes of the body
-  stall,          // nothing more comes after `at` bytes of the body
-  slow,           // `at` bytes a second
-  status,         // answers `status` with `header`
-  short_file,     // the file ends `at` bytes early, and the headers agree
-  long_file,      // `at` bytes too many, and the headers agree
-  wrong_content,  // one byte of the file is another (which one: by the seed)
-  wrong_etag,     // of the right shape
-  wrong_range,    // 206, but of other bytes than those asked for
-  ignored_range,  // 200 and the whole file
-  redirect_loop,  // to itself
-  redirect_away,  // to another origin, which has the file; as the Hub does for LFS
-  expired_link,   // the same, but the other origin answers 403
-  redirect_here,  // to a relative address with a query, as the Hub does for small files
-  cut_json,       // half of the answer
-  other_size,     // the tree says that files have `at` bytes
-};
-
-struct Fault {
-  FaultKind kind;
-  std::string target = {};  // a part of the target of the requests that it happens to; empty: all
-  int times = 1;            // how many of them; -1: each
-  std::uint64_t at = 0;
-  int status = 500;
-  std::string header = {};  // "Name: value"
-};
-
 struct LoggedRequest {
   std::string method, target, authorization, range, user_agent;
   bool away = false;  // at the other origin
   int status = 0;
-  std::uint64_t body_bytes = 0;  // handed to the network
+  std::uint64_t body_bytes = 0;                     // handed to the network
+  std::map<std::string, std::string> headers = {};  // all, names in lower case
 };
 
 struct HubOptions {
@@ -56,6 +33,11 @@ struct HubOptions {
   std::uint64_t lfs_threshold = 10u << 20;
   std::size_t page_size = 1000;  // of a tree
   unsigned short port = 0;
+  std::uint64_t bytes_per_second = 0;  // of each connection; 0: no limit
+  unsigned delay_ms = 0;               // before each answer
+  bool redirects = false;   // LFS files to the other origin, others to a relative address: as the Hub
+  bool xet_hashes = false;  // of LFS files, in the tree
+  std::function<void(const LoggedRequest&)> answered = {};  // told of each exchange, from any thread
 };
 
 class FaultHub {
@@ -80,13 +62,14 @@ class FaultHub {
 
  private:
   class Exchange;
-  friend class Exchange;
 
   std::uint64_t draw();  // a random number
   bool is_disabled(const std::string& repo_id) const;
   std::string token_of_gate(const std::string& repo_id) const;  // empty: open to all
   const Fault* take_fault(const std::string& target, std::initializer_list<FaultKind> kinds);
   void answer(const HttpRequest& request, HttpReply& reply, bool away);
+  std::string new_link(std::uint64_t bytes);  // a signature that is good for so many
+  std::uint64_t spend_link(const std::string& signature, std::uint64_t bytes);  // how many of them it gives
 
   HubOptions options_;
   HubRepos repos_;
@@ -95,6 +78,7 @@ class FaultHub {
   std::vector<std::unique_ptr<Fault>> faults_;
   std::vector<std::unique_ptr<LoggedRequest>> log_, cleared_;
   std::map<std::string, std::string> gates_;
+  std::map<std::string, std::uint64_t> links_;  // bytes left
   std::set<std::string> disabled_;
   std::unique_ptr<HttpServer> storage_, hub_;  // last: they use all of the above
 };

@@ -1,10 +1,12 @@
 #include "support/http_server.h"
 
 #include <arpa/inet.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -12,6 +14,7 @@
 #include <cctype>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
@@ -136,13 +139,19 @@ std::vector<std::pair<std::string, std::string>> parse_form(std::string_view tex
   return pairs;
 }
 
-bool HttpReply::head(int status, const Fields& fields, std::uint64_t content_length) {
-  std::string text = "HTTP/1.1 " + std::to_string(status) + " Test\r\n";
+std::string head_text(std::string_view version, int status, const HttpReply::Fields& fields) {
+  std::string text = "HTTP/" + std::string(version) + " " + std::to_string(status) + " Test\r\n";
   for (const auto& [name, value] : fields) text += name + ": " + value + "\r\n";
-  return write(text + "Content-Length: " + std::to_string(content_length) + "\r\n\r\n");
+  return text + "\r\n";
 }
 
-bool HttpReply::write(std::string_view bytes) {
+bool HttpReply::head(int status, const Fields& fields, std::uint64_t content_length) {
+  Fields all = fields;
+  all.emplace_back("Content-Length", std::to_string(content_length));
+  return write(head_text("1.1", status, all));
+}
+
+bool HttpReply::send_now(std::string_view bytes) {
   while (!bytes.empty() && !broken_) {
     const ssize_t sent = is_ready(connection_, stop_, POLLOUT)
                              ? send(connection_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT)
@@ -152,6 +161,20 @@ bool HttpReply::write(std::string_view bytes) {
       broken_ = true;
     else
       bytes.remove_prefix(static_cast<std::size_t>(sent));
+  }
+  return !broken_;
+}
+
+bool HttpReply::write(std::string_view bytes) {
+  if (bytes_per_second_ == 0) return send_now(bytes);
+  const auto begin = std::chrono::steady_clock::now();
+  const std::size_t step = std::max<std::uint64_t>(bytes_per_second_ / 100, 1);
+  for (std::size_t at = 0; at < bytes.size();) {
+    if (!send_now(bytes.substr(at, step))) return false;
+    at = std::min(at + step, bytes.size());
+    const auto due = begin + std::chrono::microseconds(at * 1'000'000 / bytes_per_second_);
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(due - std::chrono::steady_clock::now());
+    if (left.count() > 0 && !pause(static_cast<unsigned>(left.count()))) return false;
   }
   return !broken_;
 }
@@ -170,22 +193,91 @@ bool HttpReply::pause(unsigned ms) const {
 }
 
 void HttpReply::reset() {
+  int waiting = 0;  // what the other side's kernel has not got yet would be lost with the connection
+  for (int i = 0; i < 200 && ioctl(connection_, SIOCOUTQ, &waiting) == 0 && waiting > 0 && pause(1); ++i) {
+  }
   const linger now{1, 0};
   setsockopt(connection_, SOL_SOCKET, SO_LINGER, &now, sizeof now);
   broken_ = true;
 }
 
+void HttpReply::refuse_for(unsigned ms) {
+  refuses_ = ms;
+  reset();
+}
+
+namespace {
+
+struct Address {
+  sockaddr_storage bytes{};
+  socklen_t length = 0;
+
+  sockaddr* get() { return reinterpret_cast<sockaddr*>(&bytes); }
+};
+
+Address address_of(const std::string& host, unsigned short port) {
+  Address out;
+  if (host.find(':') != std::string::npos) {
+    auto& address = reinterpret_cast<sockaddr_in6&>(out.bytes);
+    address.sin6_family = AF_INET6;
+    address.sin6_port = htons(port);
+    inet_pton(AF_INET6, host.c_str(), &address.sin6_addr);
+    out.length = sizeof address;
+  } else {
+    auto& address = reinterpret_cast<sockaddr_in&>(out.bytes);
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    inet_pton(AF_INET, host.c_str(), &address.sin_addr);
+    out.length = sizeof address;
+  }
+  return out;
+}
+
+// A socket bound to the port; 0 becomes the number of a free one.
+int bind_to(const std::string& host, unsigned short& port) {
+  Address address = address_of(host, port);
+  const int fd = socket(address.get()->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int yes = 1;
+  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  if (bind(fd, address.get(), address.length) != 0 || getsockname(fd, address.get(), &address.length) != 0) {
+    const int code = errno;
+    close(fd);
+    throw system_error(host + ":" + std::to_string(port), code);
+  }
+  port = ntohs(address.get()->sa_family == AF_INET6 ? reinterpret_cast<sockaddr_in6&>(address.bytes).sin6_port
+                                                    : reinterpret_cast<sockaddr_in&>(address.bytes).sin_port);
+  return fd;
+}
+
+// Only a port that was asked for by its number stays the socket's while it does not listen.
+int listen_on(const std::string& host, unsigned short& port) {
+  const int found = port == 0 ? bind_to(host, port) : -1;
+  const int fd = bind_to(host, port);
+  if (found >= 0) close(found);
+  if (listen(fd, 256) != 0) throw system_error(host + ":" + std::to_string(port), errno);
+  return fd;
+}
+
+}  // namespace
+
 struct HttpServer::State {
   Handler handler;
-  int listener = -1, stop = -1;
-  unsigned short port = 0;
+  HttpServerOptions options;
+  int listener = -1, stop = -1, poke = -1;
   std::thread acceptor;
   std::mutex mutex;
   std::condition_variable ended;
   std::size_t open = 0;
 
   void accept_all() {
-    while (is_ready(listener, stop, POLLIN)) {
+    while (true) {
+      pollfd fds[3] = {{listener, POLLIN, 0}, {stop, POLLIN, 0}, {poke, POLLIN, 0}};
+      if (poll(fds, 3, -1) < 0) continue;
+      if (fds[1].revents != 0) return;
+      if (fds[2].revents != 0) {
+        refuse();
+        continue;
+      }
       const int fd = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
       if (fd < 0) continue;
       std::unique_lock lock(mutex);
@@ -196,18 +288,29 @@ struct HttpServer::State {
     }
   }
 
+  // Nobody listens for as many milliseconds as `poke` counts.
+  void refuse() {
+    std::uint64_t ms = 0;
+    if (read(poke, &ms, sizeof ms) != sizeof ms) return;
+    shutdown(listener, SHUT_RD);
+    pollfd end{stop, POLLIN, 0};
+    poll(&end, 1, static_cast<int>(ms));
+    listen(listener, 256);
+  }
+
   void serve(int fd) {
     const int yes = 1;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
     Reader reader(fd, stop);
     while (const auto request = reader.next()) {
-      HttpReply reply(fd, stop);
+      HttpReply reply(fd, stop, options.bytes_per_second);
       try {
         handler(*request, reply);
       } catch (
           const std::exception&) {  // a file that has gone meanwhile: the client sees a broken connection
         reply.reset();
       }
+      if (const std::uint64_t ms = reply.refuses(); ms > 0 && ::write(poke, &ms, sizeof ms) < 0) break;
       if (reply.is_broken() || lower(request->header("connection")) == "close") break;
     }
     close(fd);
@@ -217,26 +320,12 @@ struct HttpServer::State {
   }
 };
 
-HttpServer::HttpServer(Handler handler, unsigned short port) : state_(std::make_unique<State>()) {
+HttpServer::HttpServer(Handler handler, HttpServerOptions options) : state_(std::make_unique<State>()) {
   state_->handler = std::move(handler);
+  state_->options = std::move(options);
+  state_->listener = listen_on(state_->options.address, state_->options.port);
   state_->stop = eventfd(0, EFD_CLOEXEC);
-  state_->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const int yes = 1;
-  setsockopt(state_->listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  address.sin_port = htons(port);
-  socklen_t length = sizeof address;
-  if (bind(state_->listener, reinterpret_cast<sockaddr*>(&address), length) != 0 ||
-      listen(state_->listener, 256) != 0 ||
-      getsockname(state_->listener, reinterpret_cast<sockaddr*>(&address), &length) != 0) {
-    const int code = errno;
-    close(state_->listener);
-    close(state_->stop);
-    throw system_error("127.0.0.1:" + std::to_string(port), code);
-  }
-  state_->port = ntohs(address.sin_port);
+  state_->poke = eventfd(0, EFD_CLOEXEC);
   state_->acceptor = std::thread([this] { state_->accept_all(); });
 }
 
@@ -246,10 +335,13 @@ HttpServer::~HttpServer() {
   state_->acceptor.join();
   std::unique_lock lock(state_->mutex);
   state_->ended.wait(lock, [&] { return state_->open == 0; });
-  close(state_->listener);
-  close(state_->stop);
+  for (const int fd : {state_->listener, state_->stop, state_->poke}) close(fd);
 }
 
-std::string HttpServer::url() const { return "http://127.0.0.1:" + std::to_string(state_->port); }
+std::string HttpServer::host() const {
+  const std::string& address = state_->options.address;
+  const bool is_six = address.find(':') != std::string::npos;
+  return (is_six ? "[" + address + "]" : address) + ":" + std::to_string(state_->options.port);
+}
 
 }  // namespace hf::test

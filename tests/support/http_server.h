@@ -27,31 +27,48 @@ std::vector<std::pair<std::string, std::string>> parse_form(std::string_view tex
 // The answer to one request. Nothing is sent to a client that has gone; writing then returns false.
 class HttpReply {
  public:
-  explicit HttpReply(int connection, int stop) : connection_(connection), stop_(stop) {}
+  HttpReply(int connection, int stop, std::uint64_t bytes_per_second = 0)
+      : connection_(connection), stop_(stop), bytes_per_second_(bytes_per_second) {}
 
   using Fields = std::vector<std::pair<std::string, std::string>>;
   bool head(int status, const Fields& fields, std::uint64_t content_length);
   bool write(std::string_view bytes);
-  bool wait_until_gone();         // for the client to hang up, or the server to end
-  bool pause(unsigned ms) const;  // false when the server ends
-  void reset();                   // the connection breaks, as if a cable was pulled
+  bool wait_until_gone();           // for the client to hang up, or the server to end
+  bool pause(unsigned ms) const;    // false when the server ends
+  void reset();                     // the connection breaks, as if a cable was pulled, once all has arrived
+  void close() { broken_ = true; }  // the connection ends in good order
+  void refuse_for(unsigned ms);     // the same, and for a while nobody listens
+  unsigned refuses() const { return refuses_; }
   bool is_broken() const { return broken_; }
 
  private:
+  bool send_now(std::string_view bytes);
+
   int connection_, stop_;
+  std::uint64_t bytes_per_second_;
+  unsigned refuses_ = 0;  // ms
   bool broken_ = false;
+};
+
+std::string head_text(std::string_view version, int status, const HttpReply::Fields& fields);
+
+struct HttpServerOptions {
+  unsigned short port = 0;             // 0: a free one
+  std::uint64_t bytes_per_second = 0;  // of each connection; 0: no limit
+  std::string address = "127.0.0.1";   // or "::1", or another of 127.0.0.0/8
 };
 
 class HttpServer {
  public:
   using Handler = std::function<void(const HttpRequest&, HttpReply&)>;
 
-  explicit HttpServer(Handler handler, unsigned short port = 0);  // 0: a free one
+  explicit HttpServer(Handler handler, HttpServerOptions options = {});
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  std::string url() const;  // "http://127.0.0.1:1234"
+  std::string url() const { return "http://" + host(); }
+  std::string host() const;  // "127.0.0.1:1234"
 
  private:
   struct State;

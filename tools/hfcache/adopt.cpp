@@ -1,6 +1,7 @@
 #include "cache/mirror/adopt.h"
 
 #include <cstdio>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -13,14 +14,21 @@
 namespace hf::cache {
 namespace {
 
+struct AdoptOptions : CommonOptions {
+  std::vector<std::filesystem::path> paths;
+  std::optional<std::string> repo_id, revision, ref;
+  std::string repo_type;
+  bool synthetic = false, move = false, link = false, dry_run = false;
+  std::optional<unsigned> jobs;
+  std::optional<std::filesystem::path> token_file;
+};
+
 constexpr std::string_view kActions[] = {"copy", "move", "link"};  // by AdoptMode
 
 AdoptRequest request_of(const AdoptOptions& options) {
-  AdoptRequest request{.ref = options.ref, .synthetic = options.synthetic, .threads = options.jobs};
-  if (options.repo_id) {
-    request.repo = {*options.repo_id, repo_type_of(options.repo_type)};
-    check_repo(*request.repo);
-  }
+  AdoptRequest request{
+      .ref = options.ref, .synthetic = options.synthetic, .threads = options.jobs.value_or(0)};
+  if (options.repo_id) request.repo = repo_of({*options.repo_id, options.repo_type});
   if (options.revision && !is_commit(*options.revision))
     throw Error(ErrorKind::usage, "--revision: is " + in_quotes(*options.revision) +
                                       ", a commit of 40 hex digits is expected; --ref names a branch or tag");
@@ -110,8 +118,6 @@ void print_plans(const std::vector<AdoptPlan>& plans, AdoptMode mode, bool dry_r
             human_size(bytes) + (dry_run ? " to take over\n" : " taken over\n"));
 }
 
-}  // namespace
-
 int run_adopt(const AdoptOptions& options) {
   const AdoptRequest request = request_of(options);
   const Planner planner(options);
@@ -131,6 +137,50 @@ int run_adopt(const AdoptOptions& options) {
   else
     print_plans(plans, request.mode, options.dry_run);
   return is_whole ? 0 : exit_code(ErrorKind::integrity);
+}
+
+}  // namespace
+
+Command adopt_command() {
+  const auto o = std::make_shared<AdoptOptions>();
+  return {
+      .name = "adopt",
+      .about = "Take over into the cache what lies somewhere else",
+      .detail =
+          "PATH is a clone or any other folder of files, a folder that was downloaded into, another cache or "
+          "a "
+          "repository's folder of one, or the flat cache of transformers before 4.22. Every file is hashed; "
+          "one "
+          "that is not what the Hub, its revision's list, a note of its download or its name says is "
+          "refused, "
+          "and its revision with it.",
+      .examples = {"hfcache adopt /media/courier/hub",
+                   "hfcache adopt ./gpt2 --repo-id openai-community/gpt2 --dry-run",
+                   "hfcache adopt ./gpt2 --repo-id openai-community/gpt2 --link "
+                   "--revision 607a30d783dfa663caf39e06633721c8d4cfcd7e",
+                   "hfcache adopt ./mine --repo-id acme/mine --synthetic-commit --move"},
+      .exits =
+          exits_of({0, 2, 3, 6, 8, 130}, {{6, "a file is not what it should be; the others were taken"}}),
+      .arguments = joined(
+          {{positional("PATH", o->paths, "Folders to take over").must().completed_as(Completes::folder),
+            option("--repo-id", "REPO_ID", o->repo_id, "Whose files they are: needed for a folder of files")
+                .completed_as(Completes::repo),
+            option("--repo-type", "TYPE", o->repo_type, "Type of the repository")
+                .of({"model", "dataset", "space"})
+                .shown_default("model"),
+            option("--revision", "COMMIT", o->revision, "What the files are a revision of: 40 hex digits"),
+            option("--ref", "NAME", o->ref, "Branch or tag to write, instead of what PATH tells or main"),
+            flag("--synthetic-commit", o->synthetic, "Make up a commit where nothing tells it; ls marks it"),
+            flag("--move", o->move, "Remove the files from PATH when all is in the cache for good"),
+            flag("--link", o->link, "Hard links instead of copies"),
+            flag("--dry-run", o->dry_run, "Only show what would be done"),
+            number("-j,--jobs", "N", o->jobs, "Files hashed at a time; one a core where it is not given", 1,
+                   256),
+            option("--token-file", "FILE", o->token_file,
+                   "File with the token, instead of HF_TOKEN and the stored login")
+                .completed_as(Completes::file)},
+           common_rows(*o)}),
+      .run = [o] { return run_adopt(*o); }};
 }
 
 }  // namespace hf::cache

@@ -1,6 +1,7 @@
 #include "cache/store/verify.h"
 
 #include <cstdio>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -14,14 +15,22 @@
 namespace hf::cache {
 namespace {
 
+struct VerifyOptions : CommonOptions {
+  std::vector<std::string> repo_ids;  // none: all of the cache
+  std::string repo_type;
+  std::optional<std::string> revision;
+  std::optional<std::filesystem::path> local_dir, token_file;
+  bool strict = false, complete = false, repair = false;
+  std::optional<unsigned> jobs;
+};
+
 constexpr Verdict kVerdicts[] = {Verdict::ok, Verdict::wrong, Verdict::missing, Verdict::unverifiable};
 
 VerifyRequest request_of(const VerifyOptions& options) {
-  VerifyRequest request{.revision = options.revision, .complete = options.complete, .threads = options.jobs};
-  for (const std::string& id : options.repo_ids) {
-    request.repos.push_back({id, repo_type_of(options.repo_type)});
-    check_repo(request.repos.back());
-  }
+  VerifyRequest request{
+      .revision = options.revision, .complete = options.complete, .threads = options.jobs.value_or(0)};
+  for (const std::string& id : options.repo_ids)
+    request.repos.push_back(repo_of({id, options.repo_type, options.revision.value_or("main")}));
   return request;
 }
 
@@ -144,8 +153,6 @@ void print_notes(const VerifyReport& report) {
                    commit.substr(0, 12).c_str());
 }
 
-}  // namespace
-
 int run_verify(const VerifyOptions& options) {
   const VerifyRequest request = request_of(options);
   check_options(options);
@@ -158,6 +165,42 @@ int run_verify(const VerifyOptions& options) {
   if (!options.json && !options.quiet) print_notes(report);
   const bool is_told = !options.strict || report.count(Verdict::unverifiable) == 0;
   return is_right(report) && is_told ? 0 : 1;
+}
+
+}  // namespace
+
+Command verify_command() {
+  const auto o = std::make_shared<VerifyOptions>();
+  return {.name = "verify",
+          .about = "Check that the cache holds what its names say",
+          .detail =
+              "Reads every content once and compares it with the hash that it is named by, and the snapshots "
+              "with "
+              "the lists of their revisions; needs no network. Each is ok, wrong, missing or unverifiable: "
+              "nothing "
+              "tells its hash.",
+          .examples = {"hfcache verify", "hfcache verify openai-community/gpt2 --revision main --json",
+                       "hfcache verify --repair", "hfcache verify --local-dir ./gpt2"},
+          .exits = exits_of({0, 1, 2, 3, 6, 8, 130}, {{1, "something is wrong or missing"}}),
+          .arguments = joined(
+              {{positional("REPO_ID", o->repo_ids, "Only these repositories").completed_as(Completes::repo),
+                option("--repo-type", "TYPE", o->repo_type, "Type of the repositories")
+                    .of({"model", "dataset", "space"})
+                    .shown_default("model"),
+                option("--revision", "R", o->revision, "Only what this branch, tag or commit needs"),
+                option("--local-dir", "DIR", o->local_dir,
+                       "A folder that was downloaded into, instead of the cache")
+                    .completed_as(Completes::folder),
+                flag("--complete", o->complete, "Files of a revision that were never downloaded are missing"),
+                flag("--strict", o->strict, "Exit code 1 also when something is unverifiable"),
+                flag("--repair", o->repair, "Fetch from the Hub what is wrong or missing"),
+                number("-j,--jobs", "N", o->jobs, "Files read at a time; one a core where it is not given", 1,
+                       256),
+                option("--token-file", "FILE", o->token_file,
+                       "File with the token, instead of HF_TOKEN and the stored login")
+                    .completed_as(Completes::file)},
+               common_rows(*o)}),
+          .run = [o] { return run_verify(*o); }};
 }
 
 }  // namespace hf::cache
