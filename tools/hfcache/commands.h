@@ -12,6 +12,7 @@
 
 namespace hf::cache {
 
+Command adopt_command();
 Command download_command();
 Command env_command();
 Command ls_command();
@@ -19,6 +20,7 @@ Command path_command();
 Command token_command();
 Command prune_command();
 Command rm_command();
+Command verify_command();
 
 struct CommonOptions {
   bool json = false, quiet = false;
