@@ -53,15 +53,17 @@ bool only_breaks(const std::vector<Ordered>& orders) {
                      [](const Ordered& order) { return kBreaks.contains(order.fault.kind); });
 }
 
-std::string target_of(FaultPlace place, const World& world, std::mt19937_64& random) {
+std::string target_of(FaultPlace place, World& world, std::mt19937_64& random) {
   if (place == FaultPlace::list) return "/tree/";
   if (place == FaultPlace::revision) return "/revision/";
   if (place == FaultPlace::both && random() % 3 == 0) return random() % 2 == 0 ? "/tree/" : "/revision/";
   if (random() % 3 == 0) return "/resolve/";
-  return cache::percent_encoded(world.files()[random() % world.files().size()].path, true);
+  if (random() % 4 == 0) return "signature=";  // at the storage
+  return "/resolve/" + world.hub().commit(World::kRepo) + "/" +
+         cache::percent_encoded(world.files()[random() % world.files().size()].path, true);
 }
 
-std::vector<Ordered> draw_faults(const World& world, std::mt19937_64& random, bool quick) {
+std::vector<Ordered> draw_faults(World& world, std::mt19937_64& random, bool quick) {
   std::vector<Ordered> orders;
   const std::size_t count = 1 + random() % 3;
   while (orders.size() < count) {
@@ -98,15 +100,17 @@ std::string told(const std::vector<Ordered>& orders) {
 
 void check_bytes(World& world, const std::vector<Ordered>& orders, Tally& tally, Problems& problems) {
   if (!only_breaks(orders)) return;
-  std::set<std::string> seen;
   std::uint64_t needed = 0, served = 0, requests = 0;
+  std::set<std::string> asked;
   for (const MadeFile& file : world.files()) needed += file.bytes;  // at least what is fetched
   for (const LoggedRequest& request : world.hub().log()) {
-    if (request.target.starts_with("/api/")) continue;
+    if (request.target.starts_with("/api/models/")) continue;
     served += request.body_bytes;
+    if (request.target.find("/resolve/") == std::string::npos) continue;  // at the storage
     ++requests;
+    asked.insert(request.target);
   }
-  const std::uint64_t drops = requests > world.files().size() ? requests - world.files().size() : 0;
+  const std::uint64_t drops = requests - asked.size();
   const std::uint64_t refetched = served > needed ? served - needed : 0;
   tally.refetched += refetched;
   tally.drops += drops;

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <fstream>
+
 #include "base/progress.h"
 #include "cache/mirror/download.h"
 
@@ -35,11 +37,13 @@ World::World(std::mt19937_64& random, HubOptions options, const MadeRepoOptions&
 
 fs::path World::snapshot() { return repo_folder() / "snapshots" / hub_.commit(kRepo); }
 
-Finish World::download(milliseconds stall) {
+Finish World::download(milliseconds stall) { return download_into(cache_root(), stall); }
+
+Finish World::download_into(const fs::path& cache_root, milliseconds stall) {
   try {
     cache::Client client(quick_options(stall));
     const cache::Hub remote(client, hub_.url(), "");
-    const cache::Store store(cache_root());
+    const cache::Store store(cache_root);
     cache::DownloadRequest request{.repo = {kRepo}};
     request.workers = 4;
     request.block_bytes = 1u << 20;
@@ -49,6 +53,23 @@ Finish World::download(milliseconds stall) {
   } catch (const Error& error) {
     return {error.kind(), error.what()};
   }
+}
+
+void World::change_source(std::mt19937_64& random) {
+  // A new file in place of the old one: what the Hub has mapped must not change below it.
+  const auto put = [&](const std::string& path) {
+    fs::remove(source() / path);
+    std::ofstream(source() / path, std::ios::binary) << random_bytes(random, random() % 100'000);
+  };
+  for (const MadeFile& file : files_) {
+    if (file.path == "model.safetensors" || random() % 3 != 0) continue;
+    if (random() % 3 == 0)
+      fs::remove(source() / file.path);
+    else
+      put(file.path);
+  }
+  put("new.txt");
+  hub_.forget();
 }
 
 std::map<std::string, std::string> World::variables() const {

@@ -41,6 +41,10 @@ class World {
 
   // In this process, with the waits of the client shortened. `stall`: how long without a byte is too long.
   Finish download(std::chrono::milliseconds stall = std::chrono::milliseconds(250));
+  Finish download_into(const std::filesystem::path& cache_root, std::chrono::milliseconds stall);
+
+  // Files come, go and change; main is the next commit then.
+  void change_source(std::mt19937_64& random);
 
   // The variables of a program that shall use this Hub and this cache.
   std::map<std::string, std::string> variables() const;
