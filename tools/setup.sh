@@ -17,10 +17,11 @@ build=(
 tests=(
   doctest-dev python3-venv
   dpkg-dev file                                       # the .deb package and its dependencies
+  nginx-light openssl tmux                            # TLS and HTTP/2 to download from; a recorded terminal
   util-linux
 )
-# Whose absence only leaves checks out: fuzzing, layout and lint.
-wanted=(clang libclang-rt-dev clang-format clang-tidy)
+# Whose absence only leaves checks out: fuzzing, layout, lint and a benchmark's rival.
+wanted=(clang libclang-rt-dev clang-format clang-tidy aria2)
 
 case "${1:-}" in
   "") packages=("${build[@]}" "${tests[@]}") ;;

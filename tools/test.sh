@@ -15,9 +15,16 @@ step "packages"
 tools/setup.sh
 [ -d /usr/local/cuda/bin ] && PATH=$PATH:/usr/local/cuda/bin
 
+environments=(hub1 hub2 olah)  # besides that of tests/requirements.txt
 mkdir -p build
 set -m  # a process group of its own, which an early end takes along
-tools/dev/python_env >build/python_env.path 2>build/python_env.log &  # downloads while the compiler works
+{  # downloads while the compiler works
+  for name in "" "${environments[@]}"; do
+    env=build/python_env${name:+-$name}
+    tools/dev/python_env $name >"$env.path" 2>"$env.log" &
+  done
+  wait  # a path that is missing is what tells of a failure
+} &
 python_env=$!
 set +m
 trap '[ -z "$(jobs -rp)" ] || kill -- -$python_env' EXIT
@@ -44,16 +51,21 @@ else
   echo "fuzz targets are only replayed: no clang with libFuzzer"
 fi
 
-step "Python environment"
-environment=0
-wait $python_env || environment=$?
+step "Python environments"
+wait $python_env
 trap - EXIT
-if [ $environment -eq 0 ]; then
-  cmake --preset ci -DHF_PYTHON="$(cat build/python_env.path)" >build/configure-ci.log
-else
-  cat build/python_env.log
-  failed+=("Python environment")
-fi
+interpreters=()
+for name in "" "${environments[@]}"; do
+  env=build/python_env${name:+-$name}
+  if [ -s "$env.path" ]; then
+    variable=HF_PYTHON${name:+_$name}
+    interpreters+=("-D${variable^^}=$(cat "$env.path")")
+  else
+    cat "$env.log"
+    failed+=("Python environment ${name:-of tests/requirements.txt}")
+  fi
+done
+cmake --preset ci "${interpreters[@]}" >build/configure-ci.log
 
 step "whole suite"
 ctest --preset ci -j "$jobs" --output-on-failure 2>&1 | tee build/ctest.log || failed+=("suite")

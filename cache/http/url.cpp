@@ -58,7 +58,9 @@ std::string resolve_url(std::string_view base, std::string_view location) {
       curl_url_set(handle.get(), CURLUPART_URL, text.c_str(), CURLU_URLENCODE | CURLU_NON_SUPPORT_SCHEME) !=
           CURLUE_OK)
     throw Error(ErrorKind::network, "redirect to " + in_quotes(location) + ": not a URL");
-  curl_url_set(handle.get(), CURLUPART_FRAGMENT, nullptr, 0);
+  // A stranger's user name and password would be sent as ours.
+  for (const CURLUPart which : {CURLUPART_FRAGMENT, CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_OPTIONS})
+    curl_url_set(handle.get(), which, nullptr, 0);
   std::string target = part(handle, CURLUPART_URL);
   if (origin_of(base).starts_with("https:") && origin(handle, target).starts_with("http:"))
     throw Error(ErrorKind::network, "redirect to " + in_quotes(location) + ": leads from https to http");

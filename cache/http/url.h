@@ -9,7 +9,8 @@ namespace hf::cache {
 // Anything but http and https, and what is not a URL, is Error{network}.
 std::string origin_of(std::string_view url);
 
-// `location` as seen from `base`, query kept, fragment dropped; from https to http is refused.
+// `location` as seen from `base`, query kept, fragment, user and password dropped; from https to http is
+// refused.
 std::string resolve_url(std::string_view base, std::string_view location);
 
 // Percent-encodes all but letters, digits and "-._~", and "/" where it is kept.

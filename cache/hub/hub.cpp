@@ -77,14 +77,13 @@ std::vector<TreeFile> Hub::tree(const Repo& repo, std::string_view commit) const
 }
 
 Request Hub::file_request(const Repo& repo, std::string_view commit, std::string_view path,
-                          std::uint64_t first_byte) const {
+                          std::optional<ByteRange> range) const {
   const std::string prefix =
       repo.type == RepoType::model ? "/" : "/" + std::string(name_of(repo.type)) + "s/";
-  Request request{.url = endpoint_ + prefix + percent_encoded(repo.id, true) + "/resolve/" +
-                         percent_encoded(commit, false) + "/" + percent_encoded(path, true),
-                  .bearer = token_};
-  if (first_byte > 0) request.first_byte = first_byte;
-  return request;
+  return {.url = endpoint_ + prefix + percent_encoded(repo.id, true) + "/resolve/" +
+                 percent_encoded(commit, false) + "/" + percent_encoded(path, true),
+          .bearer = token_,
+          .range = range};
 }
 
 }  // namespace hf::cache

@@ -1,5 +1,6 @@
 // The remote side: a Hugging Face Hub, or whatever speaks its API at HF_ENDPOINT.
 #pragma once
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,9 +22,9 @@ class Hub {
   // All files of a commit, sorted by path: one request a page.
   std::vector<TreeFile> tree(const Repo& repo, std::string_view commit) const;
 
-  // The request for a file from `first_byte` on (0: all of it, without Range).
+  // The request for a file, or for a range of its bytes.
   Request file_request(const Repo& repo, std::string_view commit, std::string_view path,
-                       std::uint64_t first_byte) const;
+                       std::optional<ByteRange> range) const;
 
   // The Error of an answer to such a request.
   Error refusal_of(const Response& response, std::string_view subject) const;

@@ -74,15 +74,21 @@ bool is_expired(const Response& response) {
   return response.hops.size() > 1 && (response.status() == 403 || response.status() == 401);
 }
 
+// What the wait before the next attempt depends on.
+struct Ended {
+  int status = 0;
+  std::optional<unsigned> requested_wait = {};
+};
+
 // One request. Throws WrongAnswer when what has arrived cannot be the file; else returns why it is not
 // complete, empty when it is.
 std::string attempt(const Hub& hub, const Repo& repo, std::string_view commit, Partial& partial,
-                    Progress& progress, std::optional<unsigned>& requested_wait) {
+                    Progress& progress, Ended& ended) {
   const TreeFile& file = partial.file();
   FileSink sink(partial, progress);
-  const Response response =
-      hub.client().exchange(hub.file_request(repo, commit, file.path, partial.size()), sink);
-  requested_wait = response.requested_wait();
+  const auto range = partial.size() > 0 ? std::optional(ByteRange{partial.size()}) : std::nullopt;
+  const Response response = hub.client().exchange(hub.file_request(repo, commit, file.path, range), sink);
+  ended = {response.failure.empty() ? response.status() : 0, response.requested_wait()};
   if (!response.failure.empty()) return response.failure;
   if (response.status() == 416)
     throw WrongAnswer{"the server has no bytes after " + std::to_string(partial.size()) +
@@ -109,14 +115,14 @@ void fetch(const Hub& hub, const Repo& repo, std::string_view commit, Partial& p
   int wrong = 0;
   while (!partial.is_right()) {
     const std::uint64_t before = partial.size();
-    std::optional<unsigned> requested_wait;
+    Ended ended;
     std::string failure;
     try {
       // Also what is complete from the start: an empty file's bytes, or those of a leftover.
       if (partial.is_complete())
         throw WrongAnswer{"the revision's list says hash " + partial.file().etag() + ", its bytes have " +
                           partial.hash()};
-      failure = attempt(hub, repo, commit, partial, progress, requested_wait);
+      failure = attempt(hub, repo, commit, partial, progress, ended);
     } catch (const WrongAnswer& answer) {
       if (++wrong >= kMostWrongAnswers || partial.file().size == 0) {
         partial.discard();
@@ -127,7 +133,7 @@ void fetch(const Hub& hub, const Repo& repo, std::string_view commit, Partial& p
     }
     if (failure.empty()) return;
     if (partial.size() - before >= kWorthANewTry) backoff.reset();
-    const auto wait = backoff.next(requested_wait);
+    const auto wait = backoff.next(ended.status, ended.requested_wait);
     if (!wait) throw Error(ErrorKind::network, subject + ": " + failure);
     wait_for(*wait);
   }

@@ -1,22 +1,40 @@
-// flock(2) on a lock file, as huggingface_hub takes it. It saves work that two processes would do twice;
-// nothing is wrong where a file system has no working locks.
+// The lock files of huggingface_hub, taken as it takes them. They save work that two processes would do
+// twice; nothing is wrong where a file system has no working locks.
+//
+// A lock is flock(2) on the file, which stays. Where the file system has no flock, the file's being there is
+// the lock: made with the holder's name in it (soft_lock.h) and removed on release.
 #pragma once
 #include <filesystem>
 #include <optional>
+#include <string>
+
+#include "cache/store/open_file.h"
 
 namespace hf::cache {
 
 class FileLock {
  public:
-  // Waits until the lock is ours; ends with Error{interrupted} when the user stops the program. The file is
-  // made where it is missing and never deleted: whoever waits for it holds it open.
+  // Waits until the lock is ours; ends with Error{interrupted} when the user stops the program. Goes on
+  // without it where the lock file is closed to us, or is the mark of a holder that cannot be proved to live
+  // and has said nothing for ten minutes.
   explicit FileLock(const std::filesystem::path& file);
+  // Without waiting: nothing when another process has it.
+  static std::optional<FileLock> attempt(const std::filesystem::path& file);
+
   ~FileLock();
-  FileLock(FileLock&& other) noexcept;
+  FileLock(FileLock&&) noexcept = default;
   FileLock& operator=(FileLock&&) = delete;
 
+  bool is_held() const { return held_.is_open(); }  // false: gone on without
+
  private:
-  int fd_ = -1;
+  FileLock() = default;
+  FileLock(OpenFile held, std::filesystem::path marker)
+      : held_(std::move(held)), marker_(std::move(marker)) {}
+  static FileLock make_marker(OpenFile file, const std::filesystem::path& path);
+
+  OpenFile held_;
+  std::filesystem::path marker_;  // of a lock that is its file's being there
 };
 
 enum class Claim { ours, taken, no_locks };

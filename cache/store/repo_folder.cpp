@@ -5,12 +5,18 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <ctime>
+#include <map>
+#include <mutex>
 
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/file.h"
-#include "base/safe_dir.h"
+#include "cache/store/content_copy.h"
+#include "cache/store/folders.h"
+#include "cache/store/sha256_record.h"
 #include "cache/store/tree_file.h"
 
 namespace hf::cache {
@@ -25,23 +31,18 @@ constexpr std::string_view kCachedirTag =
     "# For information about cache directory tags, see:\n"
     "#\thttps://bford.info/cachedir/\n";
 
+// All that is half written stands in the repository's own folder under such a name: in refs/, snapshots/ and
+// the root huggingface_hub would take it for a ref, a file or a broken repository.
+constexpr std::string_view kTemporary = ".hf-";
+constexpr std::string_view kOldTemporary = ".ref-";
+constexpr std::time_t kLeftAfter = 3600;  // seconds
+
 std::string shown(const fs::path& path) { return escaped(path.string(), 4096); }
 
 void make_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) throw system_error(shown(folder), error.value());
-}
-
-struct Descriptor {
-  int fd;
-  ~Descriptor() { close(fd); }
-};
-
-int open_folder(const fs::path& folder) {
-  const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) throw system_error(shown(folder), errno);
-  return fd;
 }
 
 // "../../blobs/<etag>", with one more ".." for each folder of the path.
@@ -53,80 +54,219 @@ std::string link_target(const TreeFile& file) {
 }
 
 std::string target_of_link(int folder, const char* name) {
-  std::string target(4096, '\0');
-  const ssize_t length = readlinkat(folder, name, target.data(), target.size());
-  target.resize(length < 0 ? 0 : static_cast<std::size_t>(length));
-  return target;
+  char target[4096];
+  const ssize_t length = readlinkat(folder, name, target, sizeof target);
+  return {target, length < 0 ? 0 : static_cast<std::size_t>(length)};
+}
+
+// In a folder that everybody may write to, a link of a stranger is none.
+bool is_trusted(int folder, const struct stat& link) {
+  struct stat info {};
+  if (fstat(folder, &info) != 0) return false;
+  return (info.st_mode & S_IWOTH) == 0 || link.st_uid == geteuid() || link.st_uid == 0 ||
+         link.st_uid == info.st_uid;
+}
+
+bool is_content(const struct stat& info, const TreeFile& file) {
+  return S_ISREG(info.st_mode) && static_cast<std::uint64_t>(info.st_size) == file.size;
+}
+
+// The part of "../../blobs/<2 digits>/<64 digits>" below the cache's root; empty for any other link.
+std::string_view shared_target(std::string_view target) {
+  constexpr std::string_view kFront = "../../blobs/";
+  if (!target.starts_with(kFront) || target.size() != kFront.size() + 67) return {};
+  const std::string_view hash = target.substr(kFront.size() + 3);
+  const bool fits = is_etag(hash) && target.substr(kFront.size(), 3) == std::string(hash.substr(0, 2)) + "/";
+  return fits ? target.substr(6) : std::string_view();
 }
 
 }  // namespace
 
-RepoFolder::RepoFolder(const Store& store, const Repo& repo)
-    : root_(store.root()), home_(store.folder(repo)) {}
+struct RepoFolder::Opened {
+  Opened(const fs::path& home_folder, const fs::path& locks)
+      : home(home_folder), blobs(home_folder / "blobs"), record(locks / "sha256") {}
 
-void RepoFolder::make() const {
-  make_folder(blobs());
-  make_folder(home_ / "refs");
-  make_folder(home_ / "snapshots");
-  make_folder(root_ / ".locks" / home_.filename());
-  std::error_code ignored;
-  if (const fs::path tag = root_ / "CACHEDIR.TAG"; !fs::exists(tag, ignored)) write_file(tag, kCachedirTag);
-}
+  // Below snapshots/<commit> or .no_exist/<commit>.
+  Folders& below(const fs::path& root) {
+    const std::lock_guard lock(mutex);
+    return others.try_emplace(root.string(), root).first->second;
+  }
+  std::string temporary() {
+    return std::string(kTemporary) + std::to_string(getpid()) + "-" + std::to_string(counter++);
+  }
+
+  Folders home, blobs;
+  Sha256Record record;
+  std::mutex mutex;
+  std::map<std::string, Folders, std::less<>> others;
+  std::optional<bool> can_link;
+  std::atomic<unsigned> counter{0};
+};
+
+RepoFolder::RepoFolder(const Store& store, const Repo& repo)
+    : root_(store.root()),
+      home_(store.folder(repo)),
+      locks_(root_ / ".locks" / home_.filename()),
+      links_(store.links()),
+      opened_(std::make_unique<Opened>(home_, locks_)) {}
+
+RepoFolder::~RepoFolder() = default;
 
 bool RepoFolder::has_blob(const TreeFile& file) const {
-  const fs::path path = blob(file);
+  const auto blob = opened_->blobs.find(file.etag());
   struct stat info {};
-  if (lstat(path.c_str(), &info) != 0) return false;
-  if (S_ISLNK(info.st_mode)) {
-    std::error_code error;
-    const std::string target = fs::canonical(path, error).string();
-    const std::string shared = (fs::canonical(root_, error) / "blobs").string() + "/";
-    if (error || !target.starts_with(shared) || stat(path.c_str(), &info) != 0) return false;
-  }
-  return S_ISREG(info.st_mode) && static_cast<std::uint64_t>(info.st_size) == file.size;
+  if (!blob || fstatat(blob->fd(), blob->c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return false;
+  if (!S_ISLNK(info.st_mode)) return is_content(info, file);
+  const std::string target = target_of_link(blob->fd(), blob->c_str());
+  const std::string_view shared = shared_target(target);
+  return !shared.empty() && is_trusted(blob->fd(), info) && lstat((root_ / shared).c_str(), &info) == 0 &&
+         is_content(info, file);
 }
 
 bool RepoFolder::has_file(std::string_view commit, const TreeFile& file) const {
-  const fs::path path = snapshot(commit) / file.path;
+  const auto place = opened_->below(snapshot(commit)).find(file.path);
+  if (!place) return false;
+  const std::string target = target_of_link(place->fd(), place->c_str());
+  if (!target.empty()) return target == link_target(file) && has_blob(file);
   struct stat info {};
-  if (lstat(path.c_str(), &info) != 0) return false;
-  if (S_ISREG(info.st_mode)) return static_cast<std::uint64_t>(info.st_size) == file.size;
-  return target_of_link(AT_FDCWD, path.c_str()) == link_target(file) && has_blob(file);
+  return fstatat(place->fd(), place->c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 && is_content(info, file);
 }
 
-FileLock RepoFolder::lock(const TreeFile& file) const {
-  return FileLock(root_ / ".locks" / home_.filename() / (file.etag() + ".lock"));
+FileLock RepoFolder::lock(const TreeFile& file) const { return FileLock(locks_ / (file.etag() + ".lock")); }
+
+std::optional<FileLock> RepoFolder::try_lock(const TreeFile& file) const {
+  return FileLock::attempt(locks_ / (file.etag() + ".lock"));
+}
+
+void RepoFolder::make() const {
+  make_folder(blobs());
+  make_folder(locks_);
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(home_, error)) {
+    const std::string name = entry.path().filename().string();
+    struct stat info {};
+    if (!name.starts_with(kTemporary) && !name.starts_with(kOldTemporary)) continue;
+    if (lstat(entry.path().c_str(), &info) == 0 && !S_ISDIR(info.st_mode) &&
+        std::time(nullptr) - info.st_mtime > kLeftAfter)
+      unlink(entry.path().c_str());
+  }
 }
 
 void RepoFolder::make_snapshot(std::string_view commit) const { make_folder(snapshot(commit)); }
 
+// Called before anything gets a name: only a cache that holds something is tagged.
+bool RepoFolder::can_link() const {
+  const std::lock_guard lock(opened_->mutex);
+  if (!opened_->can_link) {
+    tag_root();
+    const Folders::Place tried = opened_->home.make(opened_->temporary());
+    opened_->can_link = links_ != Links::never && can_link_in(tried.fd(), tried.name);
+  }
+  return *opened_->can_link;
+}
+
+void RepoFolder::tag_root() const {
+  const fs::path tag = root_ / "CACHEDIR.TAG";
+  std::error_code ignored;
+  if (!fs::exists(tag, ignored)) write_whole(tag, kCachedirTag);
+}
+
 void RepoFolder::link(std::string_view commit, const TreeFile& file) const {
-  const fs::path top = snapshot(commit);
-  make_snapshot(commit);
-  const SafeDir safe(top);
-  safe.make_folders(file.path);
-  const std::size_t slash = file.path.rfind('/');
-  const Descriptor folder{slash == std::string::npos
-                              ? open_folder(top)
-                              : safe.open(file.path.substr(0, slash), O_RDONLY | O_DIRECTORY)};
-  const std::string name = slash == std::string::npos ? file.path : file.path.substr(slash + 1);
+  if (!can_link()) return put_blob_copy(commit, file);
+  const Folders::Place place = opened_->below(snapshot(commit)).make(file.path);
   const std::string target = link_target(file);
-  if (symlinkat(target.c_str(), folder.fd, name.c_str()) == 0) return;
-  if (errno == EEXIST && target_of_link(folder.fd, name.c_str()) == target) return;
-  if (errno != EEXIST) throw system_error(shown(top / file.path), errno);
+  if (symlinkat(target.c_str(), place.fd(), place.c_str()) == 0) return;
+  if (means_no_links(errno)) return put_blob_copy(commit, file);
+  if (errno != EEXIST) throw system_error(shown(snapshot(commit) / file.path), errno);
+  if (target_of_link(place.fd(), place.c_str()) == target) return;
   // Something else stands there: replaced in one step.
-  const std::string temporary = ".hf-" + std::to_string(getpid()) + "-" + file.etag();
-  if (symlinkat(target.c_str(), folder.fd, temporary.c_str()) != 0 && errno != EEXIST)
-    throw system_error(shown(top / file.path), errno);
-  if (renameat(folder.fd, temporary.c_str(), folder.fd, name.c_str()) == 0) return;
+  const Folders::Place made = opened_->home.make(opened_->temporary());
+  if (symlinkat(target.c_str(), made.fd(), made.c_str()) != 0)
+    throw system_error(shown(snapshot(commit) / file.path), errno);
+  give_name(made, place, snapshot(commit) / file.path);
+}
+
+void RepoFolder::put_blob_copy(std::string_view commit, const TreeFile& file) const {
+  const Folders::Place blob = opened_->blobs.make(file.etag());
+  const OpenFile from(openat(blob.fd(), blob.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!from.is_open()) throw system_error(shown(this->blob(file)), errno);
+  put_copy(commit, file, from.get());
+}
+
+void RepoFolder::put_copy(std::string_view commit, const TreeFile& file, int from) const {
+  const fs::path path = snapshot(commit) / file.path;
+  const Folders::Place place = opened_->below(snapshot(commit)).make(file.path);
+  const Folders::Place made = opened_->home.make(opened_->temporary());
+  const OpenFile to(openat(made.fd(), made.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (!to.is_open()) throw system_error(shown(path), errno);
+  try {
+    copy_content(from, to.get(), path);
+    if (fdatasync(to.get()) != 0) throw system_error(shown(path), errno);
+  } catch (const Error&) {
+    unlinkat(made.fd(), made.c_str(), 0);
+    throw;
+  }
+  give_name(made, place, path);
+}
+
+void RepoFolder::give_name(const Folders::Place& made, const Folders::Place& place, const fs::path& path) {
+  if (renameat(made.fd(), made.c_str(), place.fd(), place.c_str()) == 0) return;
   const int code = errno;
-  unlinkat(folder.fd, temporary.c_str(), 0);
-  throw system_error(shown(top / file.path), code);
+  unlinkat(made.fd(), made.c_str(), 0);
+  throw system_error(shown(path), code);
+}
+
+void RepoFolder::place(std::string_view commit, const fs::path& part, std::span<const TreeFile* const> files,
+                       std::string_view sha256) const {
+  if (files.empty()) throw Error(ErrorKind::internal, shown(part) + ": has no path to be placed at");
+  const TreeFile& file = *files.front();
+  const bool links = can_link();
+  Folders& folders = links ? opened_->blobs : opened_->below(snapshot(commit));
+  const Folders::Place place = folders.make(links ? file.etag() : file.path);
+  if (renameat(AT_FDCWD, part.c_str(), place.fd(), place.c_str()) != 0)
+    throw system_error(shown(folders.root() / place.name), errno);
+  record_sha256(file, sha256);
+  if (links) {
+    for (const TreeFile* path : files) link(commit, *path);
+    return;
+  }
+  for (const TreeFile* path : files.subspan(1)) {
+    const OpenFile from(openat(place.fd(), place.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    if (!from.is_open()) throw system_error(shown(folders.root() / file.path), errno);
+    put_copy(commit, *path, from.get());
+  }
+}
+
+bool RepoFolder::mark_absent(std::string_view commit, std::string_view path) const {
+  try {
+    const Folders::Place place = opened_->below(home_ / ".no_exist" / commit).make(path);
+    return OpenFile(openat(place.fd(), place.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666))
+        .is_open();
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+bool RepoFolder::is_marked_absent(std::string_view commit, std::string_view path) const {
+  const auto place = opened_->below(home_ / ".no_exist" / commit).find(path);
+  return place && faccessat(place->fd(), place->c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+// Written under a temporary name, durable before it gets its own.
+void RepoFolder::write_whole(const fs::path& path, std::string_view text) const {
+  const fs::path written = home_ / opened_->temporary();
+  write_file(written, text);
+  if (rename(written.c_str(), path.c_str()) != 0) {
+    const int code = errno;
+    unlink(written.c_str());
+    throw system_error(shown(path), code);
+  }
+  sync_folder(path.parent_path());
 }
 
 void RepoFolder::write_tree(std::string_view commit, const std::vector<TreeFile>& files) const {
   make_folder(home_ / "trees");
-  write_file(home_ / "trees" / (std::string(commit) + ".json"), tree_json(files));
+  write_whole(home_ / "trees" / (std::string(commit) + ".json"), tree_json(files));
 }
 
 std::optional<std::vector<TreeFile>> RepoFolder::read_tree(std::string_view commit) const {
@@ -140,21 +280,34 @@ void RepoFolder::write_ref(std::string_view revision, std::string_view commit) c
   check_revision(revision);
   if (revision == commit) return;
   const fs::path ref = home_ / "refs" / revision;
-  make_folder(ref.parent_path());
   std::error_code ignored;
   if (fs::is_regular_file(ref, ignored) && fs::file_size(ref, ignored) == commit.size() &&
       read_text(ref, commit.size()) == commit)
     return;
-  // Written outside refs/: a half written file of a killed process would count there as a ref to nowhere.
-  const fs::path written = home_ / (".ref-" + std::to_string(getpid()));
-  write_file(written, commit);
-  if (rename(written.c_str(), ref.c_str()) != 0) throw system_error(shown(ref), errno);
-  sync_folder(ref.parent_path());
+  make_folder(ref.parent_path());
+  write_whole(ref, commit);
+  for (fs::path folder = ref.parent_path(); folder != home_; folder = folder.parent_path())
+    sync_folder(folder.parent_path());
+}
+
+std::optional<std::string> RepoFolder::recorded_sha256(const TreeFile& file) const {
+  if (!file.sha256.empty()) return file.sha256;
+  return opened_->record.find(file.git_oid);
+}
+
+void RepoFolder::record_sha256(const TreeFile& file, std::string_view sha256) const {
+  if (file.sha256.empty() && !sha256.empty()) opened_->record.add(file.git_oid, sha256);
 }
 
 void RepoFolder::sync() const {
-  const Descriptor folder{open_folder(home_)};
-  if (syncfs(folder.fd) != 0) throw system_error(shown(home_), errno);
+  if (syncfs(opened_->home.make("blobs").fd()) != 0) throw system_error(shown(home_), errno);
+}
+
+void RepoFolder::sync_names() const {
+  opened_->blobs.sync();
+  const std::lock_guard lock(opened_->mutex);
+  for (auto& [root, folders] : opened_->others) folders.sync();
+  sync_folder(home_ / "snapshots");
 }
 
 }  // namespace hf::cache

@@ -39,6 +39,10 @@ fs::path cache_root(const Environment& environment, const std::optional<fs::path
   return hf_home(environment) / "hub";
 }
 
+Store Store::of(const Environment& environment, const std::optional<fs::path>& cache_dir) {
+  return Store(cache_root(environment, cache_dir), links_of(environment));
+}
+
 fs::path Store::folder(const Repo& repo) const {
   check_repo(repo);
   return root_ / folder_name(repo);

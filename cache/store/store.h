@@ -14,6 +14,7 @@
 
 #include "base/environment.h"
 #include "cache/hub/repo.h"
+#include "cache/store/link_support.h"
 
 namespace hf::cache {
 
@@ -29,9 +30,16 @@ std::filesystem::path cache_root(const Environment& environment,
 
 class Store {
  public:
-  explicit Store(std::filesystem::path root) : root_(std::move(root)) {}  // need not exist
+  // That of the user: at cache_root(), with links unless HF_HUB_DISABLE_SYMLINKS says no.
+  static Store of(const Environment& environment,
+                  const std::optional<std::filesystem::path>& cache_dir = std::nullopt);
+
+  // The root need not exist.
+  explicit Store(std::filesystem::path root, Links links = Links::where_possible)
+      : root_(std::move(root)), links_(links) {}
 
   const std::filesystem::path& root() const { return root_; }
+  Links links() const { return links_; }
   std::filesystem::path folder(const Repo& repo) const;
 
   // What a ref of the cache says; a commit stands for itself. Nothing where the cache does not know.
@@ -42,6 +50,7 @@ class Store {
 
  private:
   std::filesystem::path root_;
+  Links links_;
 };
 
 }  // namespace hf::cache

@@ -34,7 +34,7 @@ int open_any(const std::filesystem::path& path) {
 struct stat regular_info(int fd, const std::filesystem::path& path) {
   struct stat info {};
   if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
-    throw Error(ErrorKind::usage, shown(path) + ": not a regular file");
+    throw Error(ErrorKind::integrity, shown(path) + ": is no regular file, a file is expected");
   return info;
 }
 
@@ -85,7 +85,7 @@ AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
                  ("." + name + "." + std::to_string(getpid()) + "." + std::to_string(counter++) + ".tmp");
     fd_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   } while (fd_ < 0 && errno == EEXIST);
-  if (fd_ < 0) throw system_error(shown(path_), errno);
+  if (fd_ < 0) throw Error(ErrorKind::io, system_error(shown(path_), errno).what());  // also a missing folder
 }
 
 AtomicFile::~AtomicFile() {

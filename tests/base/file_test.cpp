@@ -70,8 +70,8 @@ TEST_CASE("what is no regular file is refused without blocking") {
   const TempDir temp;
   REQUIRE(mkfifo((temp / "pipe").c_str(), 0600) == 0);
   for (const fs::path& path : {temp.path(), temp / "pipe", fs::path("/dev/zero")}) {
-    CHECK(error_of([&] { MappedFile{path}; }) == ErrorKind::usage);
-    CHECK(error_of([&] { read_text(path); }) == ErrorKind::usage);
+    CHECK(error_of([&] { MappedFile{path}; }) == ErrorKind::integrity);
+    CHECK(error_of([&] { read_text(path); }) == ErrorKind::integrity);
   }
   CHECK(error_of([&] { MappedFile{temp / "none"}; }) == ErrorKind::not_found);
 }
@@ -180,7 +180,7 @@ TEST_CASE("a failed commit leaves nothing") {
   };
   CHECK(error_of(blocked) == ErrorKind::io);
   CHECK(entries(temp.path()) == 1);
-  CHECK(error_of([&] { write_file(temp / "none/a", "x"); }) == ErrorKind::not_found);
+  CHECK(error_of([&] { write_file(temp / "none/a", "x"); }) == ErrorKind::io);
 }
 
 TEST_CASE("a write that does not fit is an io error and leaves nothing") {

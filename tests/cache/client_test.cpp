@@ -46,7 +46,7 @@ TEST_CASE("A request says who asks and wants plain bytes") {
   ClientOptions options = quick_options();
   options.user_agent = "hfcache/9";
   Client client(options);
-  const Response response = client.send({.url = server.url() + "/x?y=1", .bearer = "hf_t", .first_byte = 7});
+  const Response response = client.send({.url = server.url() + "/x?y=1", .bearer = "hf_t", .range = ByteRange{7}});
   CHECK(response.body == "ok");
   CHECK(response.find("x-answer") == "yes");
   CHECK(server.last().target == "/x?y=1");

@@ -36,15 +36,27 @@ TEST_CASE("A blob counts when it is a file of the right size") {
   CHECK_FALSE(f.folder.has_blob(f.file));
 }
 
-TEST_CASE("A blob that is a link counts only when it leads into the shared blobs") {
+TEST_CASE("A blob that is a link counts only as huggingface_hub makes them into the shared blobs") {
   Folder f;
+  const std::string hash(64, 'e');
+  const auto link_to = [&](const std::string& target) {
+    fs::remove(f.folder.blob(f.file));
+    fs::create_symlink(target, f.folder.blob(f.file));
+    return f.folder.has_blob(f.file);
+  };
   put(f.dir / "elsewhere", "abc");
-  fs::create_symlink(f.dir / "elsewhere", f.folder.blob(f.file));
-  CHECK_FALSE(f.folder.has_blob(f.file));
-  fs::remove(f.folder.blob(f.file));
-  put(f.dir / "blobs/ab/abcdef", "abc");
-  fs::create_symlink("../../blobs/ab/abcdef", f.folder.blob(f.file));
-  CHECK(f.folder.has_blob(f.file));
+  put(f.dir / "blobs/ee" / hash, "abc");
+  put(f.dir / "blobs/ab" / hash, "abc");
+  CHECK(link_to("../../blobs/ee/" + hash));
+  CHECK_FALSE(link_to(f.dir / "elsewhere"));
+  CHECK_FALSE(link_to("../../elsewhere"));
+  CHECK_FALSE(link_to("../../blobs/ab/" + hash));  // not the folder of that hash
+  CHECK_FALSE(link_to("../../blobs/ee/../ab/" + hash));
+  put(f.dir / "blobs/ee" / hash, "abcd");
+  CHECK_FALSE(link_to("../../blobs/ee/" + hash));
+  fs::remove(f.dir / "blobs/ee" / hash);
+  fs::create_symlink("../../elsewhere", f.dir / "blobs/ee" / hash);
+  CHECK_FALSE(link_to("../../blobs/ee/" + hash));
 }
 
 TEST_CASE("A file of a snapshot may be a link or a copy") {

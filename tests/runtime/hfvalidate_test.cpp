@@ -106,7 +106,7 @@ TEST_CASE("NaN in the reference never passes") {
   CHECK(ended.out.find("the reference has NaN in 1 of 72 values") != std::string::npos);
 }
 
-TEST_CASE("int32 inputs are taken, an id outside the vocabulary is the caller's mistake") {
+TEST_CASE("int32 inputs are taken, a reference that the model cannot take is named") {
   const TempDir dir;
   const auto narrowed = [](Tensor& t) { t = converted(t.view(), DType::i32); };
   CHECK(hfvalidate({"compare", kModel, "--against", changed_reference(dir, "inputs.input_ids", narrowed)})
@@ -114,8 +114,15 @@ TEST_CASE("int32 inputs are taken, an id outside the vocabulary is the caller's 
   const auto beyond = [](Tensor& t) { t.as<std::int64_t>()[0] = 1000000; };
   const Ended ended =
       hfvalidate({"compare", kModel, "--against", changed_reference(dir, "inputs.input_ids", beyond)});
-  CHECK(ended.code == 2);
+  CHECK(ended.code == 6);
   CHECK(ended.err.find("1000000") != std::string::npos);
+  CHECK(ended.err.starts_with("hfvalidate: " + (dir / "reference.safetensors").string() + ": "));
+  const auto fractions = [](Tensor& t) { t = converted(t.view(), DType::f32); };
+  const Ended typed =
+      hfvalidate({"compare", kModel, "--against", changed_reference(dir, "inputs.input_ids", fractions)});
+  CHECK(typed.code == 6);
+  CHECK(typed.err.find("reference.safetensors") != std::string::npos);
+  CHECK(hfvalidate({"run", kModel, "--inputs", dir / "reference.safetensors"}).code == 6);
 }
 
 TEST_CASE("two models are compared on made inputs") {
@@ -146,6 +153,7 @@ TEST_CASE("exit codes tell the kind of failure") {
   CHECK(hfvalidate({"compare", kModel, "--tolerance", "inf"}).code == 2);
   CHECK(hfvalidate({"compare", kModel, "--threads", "0"}).code == 2);
   CHECK(hfvalidate({"run", kModel, "--seed", "-1"}).code == 2);
+  CHECK(hfvalidate({"run", kModel, "--seed", "18446744073709551616"}).code == 2);
   CHECK(hfvalidate({"run", kModel, "--sequence", "1000"}).code == 2);  // beyond the position embeddings
   CHECK(hfvalidate({"compare", kFixtures / "bert-seqcls.safetensors-sharded"}).code ==
         2);  // has no reference
@@ -154,7 +162,33 @@ TEST_CASE("exit codes tell the kind of failure") {
   CHECK(hfvalidate({"compare", kModel, "--against", dir / "none.safetensors"}).code == 3);
   CHECK(hfvalidate({"compare", kModel, "--against", dir / "bad.safetensors"}).code == 6);
   CHECK(hfvalidate({"compare", dir.path(), "--against", kReference}).code == 7);
-  CHECK(hfvalidate({"run", kModel, "-o", "/proc/no/such/place.safetensors"}).code != 0);
+  CHECK(hfvalidate({"run", kModel, "-o", "/proc/place.safetensors"}).code == 8);
+  CHECK(hfvalidate({"run", kModel, "-o", dir / "no/such/place.safetensors"}).code == 8);
+  const fs::path folder = dir / "folder-as-weights";
+  fs::create_directories(folder / "model.safetensors");
+  fs::copy(fs::path(kModel) / "config.json", folder / "config.json");
+  CHECK(hfvalidate({"run", folder}).code == 6);
+}
+
+TEST_CASE("a link as output stays, and what it leads to is written") {
+  const TempDir dir;
+  fs::create_directory(dir / "far");
+  write_file(dir / "far/out.safetensors", "old");
+  fs::create_symlink("far/out.safetensors", dir / "link");
+  CHECK(hfvalidate({"run", kModel, "-o", dir / "link"}).code == 0);
+  CHECK(fs::is_symlink(dir / "link"));
+  CHECK(fs::file_size(dir / "far/out.safetensors") > 1000);
+  fs::create_symlink("nowhere", dir / "dangling");
+  CHECK(hfvalidate({"run", kModel, "-o", dir / "dangling"}).code == 2);
+  CHECK_FALSE(fs::exists(dir / "nowhere"));
+}
+
+TEST_CASE("hidden states of a reference are told where they are not compared") {
+  const Ended ended = hfvalidate({"compare", kModel, "--against", kReference});
+  CHECK(ended.out.find("4 hidden states are in the reference, --layers compares them too") !=
+        std::string::npos);
+  CHECK(json_of({"compare", kModel, "--against", kReference})["layers_left_aside"] == 4);
+  CHECK(json_of({"compare", kModel, "--against", kReference, "--layers"})["layers_left_aside"] == 0);
 }
 
 TEST_CASE("a repository is found in the cache") {

@@ -10,8 +10,8 @@ namespace hf::test {
 
 std::optional<Address> parse_api(const std::string& path) {
   static const std::regex kForm(
-      "/api/(models|datasets|spaces)/([^/]+/[^/]+)(?:/(revision|tree|paths-info|refs)(?:/([^/]+)(?:/"
-      "(.*))?)?)?/?");
+      "/api/(models|datasets|spaces)/([^/]+(?:/(?!(?:revision|tree|paths-info|refs)(?:/|$))[^/]+)?)"
+      "(?:/(revision|tree|paths-info|refs)(?:/([^/]+)(?:/(.*))?)?)?/?");
   std::smatch parts;
   if (!std::regex_match(path, parts, kForm)) return std::nullopt;
   const std::string revision = parts[4].matched ? percent_decoded(parts[4].str()) : "main";
@@ -20,7 +20,8 @@ std::optional<Address> parse_api(const std::string& path) {
 }
 
 std::optional<Address> parse_file(const std::string& path) {
-  static const std::regex kForm("/(?:(datasets|spaces)/)?([^/]+/[^/]+)/resolve/([^/]+)/(.+)");
+  static const std::regex kForm(
+      "/(?:(datasets|spaces)/)?([^/]+(?:/(?!resolve/)[^/]+)?)/resolve/([^/]+)/(.+)");
   std::smatch parts;
   if (!std::regex_match(path, parts, kForm)) return std::nullopt;
   return Address{parts[1].matched ? parts[1].str() : "models", percent_decoded(parts[2].str()), "resolve",

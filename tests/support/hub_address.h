@@ -11,10 +11,10 @@ struct Address {
   std::string id, verb, revision, path;
 };
 
-// "/api/models/org/name[/verb[/revision[/path]]]".
+// "/api/models/[org/]name[/verb[/revision[/path]]]".
 std::optional<Address> parse_api(const std::string& path);
 
-// "/[datasets/]org/name/resolve/revision/path".
+// "/[datasets/][org/]name/resolve/revision/path".
 std::optional<Address> parse_file(const std::string& path);
 
 struct ByteRange {

@@ -107,7 +107,10 @@ json FaultHub::Exchange::entry_of(const std::string& path, const HubFile& file) 
   if (!file.is_lfs()) return entry;
   entry["lfs"] = {{"oid", file.sha256}, {"size", file.size}, {"pointerSize", file.pointer_size}};
   const std::string made_up = "xet " + file.sha256;
-  if (hub_.options_.xet_hashes) entry["xetHash"] = sha256_hex(std::as_bytes(std::span(made_up)));
+  if (!file.xet_hash.empty())
+    entry["xetHash"] = file.xet_hash;
+  else if (hub_.options_.xet_hashes)
+    entry["xetHash"] = sha256_hex(std::as_bytes(std::span(made_up)));
   return entry;
 }
 

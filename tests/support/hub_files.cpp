@@ -49,6 +49,7 @@ void FaultHub::Exchange::answer_file(const Address& address, const HubRevision& 
   if (take({K::other_commit})) commit[0] = commit[0] == 'f' ? '0' : 'f';
   Fields fields = {{"Accept-Ranges", "bytes"}};
   if (!take({K::no_commit})) fields.emplace_back("X-Repo-Commit", commit);
+  if (!file.xet_hash.empty()) fields.emplace_back("X-Xet-Hash", file.xet_hash);
   if (redirect_file(file, fields, etag, here)) return;
   if (take({K::html_page})) return answer_page_to_log_in();
 

@@ -26,7 +26,7 @@ bool is_lfs(const fs::path& path, std::uint64_t size, std::uint64_t threshold) {
 
 HubFile describe(const fs::path& path, std::uint64_t threshold) {
   const MappedFile file(path);
-  HubFile out{path, file.bytes().size(), "", "", 0};
+  HubFile out{path, file.bytes().size(), "", "", 0, ""};
   if (!is_lfs(path, out.size, threshold)) {
     out.git_oid = hash_of(HashKind::git_sha1, file.bytes());
     return out;
@@ -36,6 +36,7 @@ HubFile describe(const fs::path& path, std::uint64_t threshold) {
                               "\nsize " + std::to_string(out.size) + "\n";
   out.pointer_size = pointer.size();
   out.git_oid = hash_of(HashKind::git_sha1, std::as_bytes(std::span(pointer)));
+  if (path.stem().extension() == ".xet") out.xet_hash = sha256_hex(std::as_bytes(std::span(out.sha256)));
   return out;
 }
 
@@ -45,11 +46,12 @@ HubRepos::HubRepos(fs::path root, std::uint64_t lfs_threshold)
     : root_(std::move(root)), lfs_threshold_(lfs_threshold) {}
 
 fs::path HubRepos::folder(const std::string& type, const std::string& id) const {
-  return type == "models" ? root_ / id : root_ / type / id;
+  const fs::path owner = type == "models" ? root_ : root_ / type;
+  return id.find('/') == std::string::npos ? owner / "_" / id : owner / id;
 }
 
 bool HubRepos::has_repo(const std::string& type, const std::string& id) const {
-  return id.find("..") == std::string::npos && std::count(id.begin(), id.end(), '/') == 1 &&
+  return id.find("..") == std::string::npos && std::count(id.begin(), id.end(), '/') <= 1 &&
          fs::is_directory(folder(type, id));
 }
 

@@ -3,6 +3,7 @@
 //   <root>/<org>/<name>/…              revision main of a model
 //   <root>/<org>/<name>@<revision>/…   another one ("%2F" for "/")
 //   <root>/datasets/<org>/<name>/…     and spaces/
+//   <root>/_/<name>/…                  one without a namespace
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -20,6 +21,7 @@ struct HubFile {
   std::string git_oid;  // of the file, or of its LFS pointer
   std::string sha256;   // LFS only
   std::uint64_t pointer_size = 0;
+  std::string xet_hash;  // of the right shape; empty where the file is in no Xet store
 
   bool is_lfs() const { return !sha256.empty(); }
   const std::string& etag() const { return is_lfs() ? sha256 : git_oid; }
@@ -33,7 +35,7 @@ struct HubRevision {
 class HubRepos {
  public:
   // A file is LFS when it is longer than `lfs_threshold` or is called *.safetensors, *.bin, *.h5, *.onnx or
-  // *.msgpack.
+  // *.msgpack. An LFS file with ".xet" before its suffix has a Xet hash as well.
   explicit HubRepos(std::filesystem::path root, std::uint64_t lfs_threshold = 10u << 20);
 
   // `type` is "models", "datasets" or "spaces". nullptr where there is no such repository or revision. Read

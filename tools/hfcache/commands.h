@@ -1,38 +1,33 @@
-// The sub-commands of hfcache: what each is asked, and what does it. Each returns the program's exit code.
+// The sub-commands of hfcache: a row of the command table each, in the file of that name, and the rows that
+// they share.
 #pragma once
-#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "cache/hub/repo.h"
+#include "tools/program/command.h"
+
 namespace hf::cache {
+
+Command download_command();
+Command env_command();
+Command ls_command();
+Command path_command();
 
 struct CommonOptions {
   bool json = false, quiet = false;
   std::optional<std::filesystem::path> cache_dir;
 };
+std::vector<Argument> common_rows(CommonOptions& options);  // --cache-dir, --json, --quiet
 
-struct DownloadOptions : CommonOptions {
-  std::string repo_id, repo_type = "model", revision = "main";
-  std::vector<std::string> files, include, exclude;
-  bool force = false, dry_run = false;
-  unsigned max_workers = 8;
-  std::uint64_t checkpoint_bytes = 8u << 20;
-  std::optional<std::filesystem::path> token_file;
+// A repository as the command line names it: "namespace/name", also with its type before it as in the Hub's
+// addresses ("datasets/namespace/name", "dataset/namespace/name").
+struct RepoOptions {
+  std::string repo_id, repo_type, revision = "main";
 };
-int run_download(const DownloadOptions& options);
-
-struct LsOptions : CommonOptions {};
-int run_ls(const LsOptions& options);
-
-struct PathOptions : CommonOptions {
-  std::string repo_id, repo_type = "model", revision = "main";
-  std::string file;  // empty: the snapshot's folder
-};
-int run_path(const PathOptions& options);
-
-struct EnvOptions : CommonOptions {};
-int run_env(const EnvOptions& options);
+std::vector<Argument> repo_rows(RepoOptions& options);  // REPO_ID, --repo-type, --revision
+Repo repo_of(const RepoOptions& options);               // checked, the revision too; Error{usage}
 
 }  // namespace hf::cache

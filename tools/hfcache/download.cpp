@@ -1,6 +1,7 @@
 #include "cache/mirror/download.h"
 
 #include <cstdio>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/escape.h"
@@ -11,10 +12,18 @@
 namespace hf::cache {
 namespace {
 
+struct DownloadOptions : CommonOptions, RepoOptions {
+  std::vector<std::string> files, include, exclude;
+  bool force = false, dry_run = false;
+  unsigned max_workers = 8;
+  std::uint64_t checkpoint_bytes = 8u << 20;
+  std::optional<std::filesystem::path> token_file;
+};
+
 constexpr std::string_view kStateNames[] = {"missing", "in blobs", "present"};  // by FileState
 
 DownloadRequest request_of(const DownloadOptions& options) {
-  DownloadRequest request{.repo = {options.repo_id, repo_type_of(options.repo_type)},
+  DownloadRequest request{.repo = repo_of(options),
                           .revision = options.revision,
                           .selection = {options.files, options.include, options.exclude},
                           .force = options.force,
@@ -23,8 +32,6 @@ DownloadRequest request_of(const DownloadOptions& options) {
   if (!options.files.empty() && (!options.include.empty() || !options.exclude.empty()))
     throw Error(ErrorKind::usage,
                 "FILE: names the files by itself, --include and --exclude cannot be given with it");
-  check_repo(request.repo);
-  check_revision(request.revision);
   return request;
 }
 
@@ -90,12 +97,10 @@ ClientOptions options_for(const Environment& environment) {
   return options;
 }
 
-}  // namespace
-
 int run_download(const DownloadOptions& options) {
   const Environment environment = Environment::of_process();
   const DownloadRequest request = request_of(options);
-  const Store store(cache_root(environment, options.cache_dir));
+  const Store store = Store::of(environment, options.cache_dir);
   if (is_offline(environment)) return download_offline(options, request, store);
 
   Client client(options_for(environment));
@@ -110,6 +115,36 @@ int run_download(const DownloadOptions& options) {
   }
   const auto path = download(hub, store, request, plan, terminal_progress(options.quiet));
   return report(options, path, described(request, plan));
+}
+
+}  // namespace
+
+Command download_command() {
+  const auto o = std::make_shared<DownloadOptions>();
+  return {
+      .name = "download",
+      .about = "Bring a revision of a repository into the cache",
+      .detail = "Prints the path of the snapshot. A download that was broken off goes on where it stopped.",
+      .examples = {"hfcache download openai-community/gpt2 --revision main",
+                   "hfcache download openai-community/gpt2 config.json tokenizer.json",
+                   "hfcache download openai-community/gpt2 --include '*.safetensors' --dry-run",
+                   "hfcache download stanfordnlp/imdb --repo-type dataset --json"},
+      .exits = exits_of({0, 2, 3, 4, 5, 6, 8, 130}),
+      .arguments =
+          joined({repo_rows(*o),
+                  {positional("FILE", o->files, "Only these files; \"folder/\" for all in it"),
+                   option("--include", "GLOB", o->include, "Only files that match; * also matches /"),
+                   option("--exclude", "GLOB", o->exclude, "No files that match"),
+                   flag("--force-download", o->force, "Fetch also what is in the cache"),
+                   flag("--dry-run", o->dry_run, "Only show what would be done"),
+                   number("--max-workers", "N", o->max_workers, "Files at a time", 1, 256),
+                   number("--checkpoint-bytes", "N", o->checkpoint_bytes,
+                          "Of a large file at most so much is fetched again after a crash", 1 << 12, 1 << 30),
+                   option("--token-file", "FILE", o->token_file,
+                          "File with the token, instead of HF_TOKEN and the stored login")
+                       .completed_as(Completes::file)},
+                  common_rows(*o)}),
+      .run = [o] { return run_download(*o); }};
 }
 
 }  // namespace hf::cache

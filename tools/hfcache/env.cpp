@@ -1,3 +1,4 @@
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "cache/http/client.h"
@@ -8,6 +9,8 @@
 
 namespace hf::cache {
 namespace {
+
+struct EnvOptions : CommonOptions {};
 
 // Whether there is a token, never the token.
 std::string token_state(const Environment& environment) {
@@ -23,8 +26,6 @@ std::string without_user(std::string url) {
   if (at != std::string::npos && at >= begin) url.replace(begin, at - begin, "***");
   return url;
 }
-
-}  // namespace
 
 int run_env(const EnvOptions& options) {
   const Environment environment = Environment::of_process();
@@ -59,6 +60,19 @@ int run_env(const EnvOptions& options) {
   for (const auto& [name, value] : facts) rows.push_back({name, value});
   print_out(format_table({{"NAME"}, {"VALUE"}}, rows));
   return 0;
+}
+
+}  // namespace
+
+Command env_command() {
+  const auto o = std::make_shared<EnvOptions>();
+  return {.name = "env",
+          .about = "Show what the environment variables come to",
+          .detail = "Tokens and passwords are not shown.",
+          .examples = {"hfcache env", "HF_HOME=/mnt/hf hfcache env --json"},
+          .exits = exits_of({0, 2}),
+          .arguments = common_rows(*o),
+          .run = [o] { return run_env(*o); }};
 }
 
 }  // namespace hf::cache

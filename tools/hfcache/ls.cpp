@@ -1,4 +1,5 @@
 #include <cstdio>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/escape.h"
@@ -8,6 +9,8 @@
 
 namespace hf::cache {
 namespace {
+
+struct LsOptions : CommonOptions {};
 
 nlohmann::ordered_json described(const std::vector<CachedRepo>& repos) {
   nlohmann::ordered_json out = nlohmann::ordered_json::array();
@@ -64,8 +67,6 @@ void print_notes(const std::vector<CachedRepo>& repos) {
   }
 }
 
-}  // namespace
-
 int run_ls(const LsOptions& options) {
   const std::vector<CachedRepo> repos = scan(Store(cache_root(Environment::of_process(), options.cache_dir)));
   if (options.json) {
@@ -75,6 +76,19 @@ int run_ls(const LsOptions& options) {
   print_table(repos);
   if (!options.quiet) print_notes(repos);
   return 0;
+}
+
+}  // namespace
+
+Command ls_command() {
+  const auto o = std::make_shared<LsOptions>();
+  return {.name = "ls",
+          .about = "List what is in the cache",
+          .detail = "One line a revision; what is wrong with a repository is told on standard error.",
+          .examples = {"hfcache ls", "hfcache ls --cache-dir /mnt/models --json"},
+          .exits = exits_of({0, 2, 8}),
+          .arguments = common_rows(*o),
+          .run = [o] { return run_ls(*o); }};
 }
 
 }  // namespace hf::cache

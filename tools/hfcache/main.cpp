@@ -1,162 +1,46 @@
-// hfcache: the command line. Flags are bound to the options of commands.h and nothing else happens here.
-#include <CLI/CLI.hpp>
-#include <functional>
-
-#include "base/error.h"
+// hfcache: the root of the command table. Each sub-command has its row in the file of its name.
 #include "tools/hfcache/commands.h"
-#include "tools/program/program.h"
+#include "tools/program/command_line.h"
+#include "tools/program/resolve_model.h"
 
 namespace {
 
-using namespace hf::cache;
+using namespace hf;
 
-constexpr const char* kAbout =
-    "Carries models, data sets and spaces from a Hugging Face Hub into the cache that huggingface_hub and "
-    "transformers\n"
-    "read. Every byte is checked against the Hub's hashes before it gets its name.";
+std::vector<Variable> variables() {
+  return {
+      {"HF_ENDPOINT", "The Hub, or what stands in for it; https://huggingface.co where not set"},
+      {"HF_HOME", "Folder of the cache, the token and more; ~/.cache/huggingface, or below XDG_CACHE_HOME"},
+      {"HF_HUB_CACHE", "The cache; then HUGGINGFACE_HUB_CACHE, TRANSFORMERS_CACHE, HF_HOME/hub"},
+      {"HF_TOKEN", "The token; then HUGGING_FACE_HUB_TOKEN, the file HF_TOKEN_PATH, HF_HOME/token"},
+      {"HF_HUB_DISABLE_IMPLICIT_TOKEN", "1: send no token but that of --token-file"},
+      {"HF_HUB_OFFLINE", "1: never use the network; TRANSFORMERS_OFFLINE is the same"},
+      {"HF_HUB_ETAG_TIMEOUT", "Seconds until a connection must stand"},
+      {"HF_HUB_DOWNLOAD_TIMEOUT", "Seconds without a byte after which a transfer is taken up again"},
+      {"HF_HUB_DISABLE_SYMLINKS", "1: put files into snapshots, not links"},
+      {"HF_HUB_DISABLE_PROGRESS_BARS", "1: no progress display; NO_COLOR takes its colours away"},
+      {"HF_DEBUG", "1: show each request on standard error, without tokens"},
+      {"https_proxy", "The proxy, also HTTPS_PROXY and ALL_PROXY; http_proxy for http; no_proxy for none"},
+      {"REQUESTS_CA_BUNDLE",
+       "File of trusted certificates; then CURL_CA_BUNDLE, SSL_CERT_FILE, SSL_CERT_DIR"},
+  };
+}
 
-constexpr const char* kExitCodes =
-    "Exit codes: 0 ok, 2 usage, 3 not found, 4 not allowed, 5 network, 6 wrong content, 8 local input or "
-    "output,\n"
-    "130 and 143 interrupted. Variables: HF_ENDPOINT, HF_TOKEN, HF_HOME, HF_HUB_CACHE, HF_HUB_OFFLINE and "
-    "the others of\n"
-    "huggingface_hub; `hfcache env` shows what they come to.";
-
-constexpr const char* kProgramExamples =
-    "Examples:\n"
-    "  hfcache download sentence-transformers/all-MiniLM-L6-v2\n"
-    "  hfcache path sentence-transformers/all-MiniLM-L6-v2 config.json\n"
-    "  hfcache ls\n\n";
-
-constexpr const char* kDownloadExamples =
-    "Prints the path of the snapshot. A download that was broken off goes on where it stopped.\n\n"
-    "Examples:\n"
-    "  hfcache download openai-community/gpt2 --revision main\n"
-    "  hfcache download openai-community/gpt2 config.json tokenizer.json\n"
-    "  hfcache download openai-community/gpt2 --include '*.safetensors' --include '*.json' --dry-run\n"
-    "  hfcache download stanfordnlp/imdb --repo-type dataset --json";
-
-constexpr const char* kLsExamples =
-    "One line a revision; what is wrong with a repository is told on stderr.\n\n"
-    "Examples:\n"
-    "  hfcache ls\n"
-    "  hfcache ls --cache-dir /mnt/models --json";
-
-constexpr const char* kPathExamples =
-    "Looks into the cache only, never at the network.\n\n"
-    "Examples:\n"
-    "  hfcache path openai-community/gpt2\n"
-    "  hfcache path openai-community/gpt2 config.json --revision main";
-
-constexpr const char* kEnvExamples =
-    "Tokens and passwords are not shown.\n\n"
-    "Examples:\n"
-    "  hfcache env\n"
-    "  HF_HOME=/mnt/hf hfcache env --json";
-
-class CommandLine {
- public:
-  CommandLine() {
-    app_.set_version_flag("--version", "hfcache " + std::string(hf::program_version()));
-    app_.footer(std::string(kProgramExamples) + kExitCodes);
-    app_.require_subcommand(1);
-    add_download();
-    add_ls();
-    add_path();
-    add_env();
-  }
-
-  int run(int argc, char** argv) {
-    try {
-      app_.parse(argc, argv);
-    } catch (const CLI::ParseError& error) {
-      return app_.exit(error) == 0 ? 0 : hf::exit_code(hf::ErrorKind::usage);
-    }
-    return command_();
-  }
-
- private:
-  CLI::App& add_command(const char* name, const char* about, const char* examples, CommonOptions& options) {
-    CLI::App& command = *app_.add_subcommand(name, about);
-    command.footer(examples);
-    command.add_option("--cache-dir", options.cache_dir, "The cache, instead of HF_HUB_CACHE or HF_HOME/hub")
-        ->type_name("DIR");
-    command.add_flag("--json", options.json, "Print JSON");
-    command.add_flag("-q,--quiet", options.quiet, "No progress and no notes on stderr");
-    return command;
-  }
-
-  template <class Options>
-  static void add_repo(CLI::App& command, Options& options) {
-    command.add_option("REPO_ID", options.repo_id, "organisation/name")->required()->type_name("");
-    command.add_option("--repo-type", options.repo_type, "model, dataset or space")
-        ->capture_default_str()
-        ->type_name("TYPE");
-    command.add_option("--revision", options.revision, "Branch, tag or commit")
-        ->capture_default_str()
-        ->type_name("R");
-  }
-
-  void add_download() {
-    DownloadOptions& o = download_;
-    CLI::App& command = add_command("download", "Bring a revision into the cache", kDownloadExamples, o);
-    add_repo(command, o);
-    command.add_option("FILE", o.files, "Only these files; \"folder/\" for all in it")->type_name("");
-    command.add_option("--include", o.include, "Only files that match; may be repeated; * also matches /")
-        ->type_name("GLOB")
-        ->allow_extra_args(false);
-    command.add_option("--exclude", o.exclude, "No files that match; may be repeated")
-        ->type_name("GLOB")
-        ->allow_extra_args(false);
-    command.add_flag("--force-download", o.force, "Fetch also what is in the cache");
-    command.add_flag("--dry-run", o.dry_run, "Only show what would be done");
-    command.add_option("--max-workers", o.max_workers, "Files at a time")
-        ->capture_default_str()
-        ->check(CLI::Range(1, 256))
-        ->type_name("N");
-    command
-        .add_option("--checkpoint-bytes", o.checkpoint_bytes,
-                    "Of a large file at most so much is fetched again after a crash")
-        ->capture_default_str()
-        ->check(CLI::Range(1u << 12, 1u << 30))
-        ->type_name("N");
-    command
-        .add_option("--token-file", o.token_file,
-                    "File with the token, instead of HF_TOKEN and HF_TOKEN_PATH")
-        ->type_name("F");
-    command.callback([this] { command_ = [this] { return run_download(download_); }; });
-  }
-
-  void add_ls() {
-    add_command("ls", "List what is in the cache", kLsExamples, ls_).callback([this] {
-      command_ = [this] { return run_ls(ls_); };
-    });
-  }
-
-  void add_path() {
-    CLI::App& command =
-        add_command("path", "Print where a revision or a file of it lies", kPathExamples, path_);
-    add_repo(command, path_);
-    command.add_option("FILE", path_.file, "A file of the revision")->type_name("");
-    command.callback([this] { command_ = [this] { return run_path(path_); }; });
-  }
-
-  void add_env() {
-    add_command("env", "Show what the environment variables come to", kEnvExamples, env_).callback([this] {
-      command_ = [this] { return run_env(env_); };
-    });
-  }
-
-  CLI::App app_{kAbout, "hfcache"};
-  DownloadOptions download_;
-  LsOptions ls_;
-  PathOptions path_;
-  EnvOptions env_;
-  std::function<int()> command_;
-};
+Command hfcache() {
+  using namespace cache;
+  return {.name = "hfcache",
+          .about = "Carry models, data sets and spaces from a Hugging Face Hub into the local cache",
+          .detail =
+              "The cache is that of huggingface_hub and transformers: what one of them wrote the others "
+              "read. Every byte is checked against the Hub's hashes before it gets its name.",
+          .examples = {"hfcache download sentence-transformers/all-MiniLM-L6-v2",
+                       "hfcache path sentence-transformers/all-MiniLM-L6-v2 config.json", "hfcache ls"},
+          .exits = exits_of({0, 1, 2, 3, 4, 5, 6, 8, 130}),
+          .variables = variables(),
+          .commands = {download_command(), ls_command(), path_command(), env_command()},
+          .suggest = [](Completes) { return cached_repos(); }};
+}
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  return hf::run_program("hfcache", [&] { return CommandLine().run(argc, argv); });
-}
+int main(int argc, char** argv) { return run_command_line(hfcache(), argc, argv); }

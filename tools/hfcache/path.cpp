@@ -1,3 +1,4 @@
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -8,9 +9,14 @@
 #include "tools/program/program.h"
 
 namespace hf::cache {
+namespace {
+
+struct PathOptions : CommonOptions, RepoOptions {
+  std::string file;  // empty: the snapshot's folder
+};
 
 int run_path(const PathOptions& options) {
-  const Repo repo{options.repo_id, repo_type_of(options.repo_type)};
+  const Repo repo = repo_of(options);
   const Store store(cache_root(Environment::of_process(), options.cache_dir));
   std::filesystem::path path = store.snapshot(repo, options.revision);
   const std::string commit = path.filename().string();
@@ -32,6 +38,21 @@ int run_path(const PathOptions& options) {
   else
     print_out(path.string() + "\n");
   return 0;
+}
+
+}  // namespace
+
+Command path_command() {
+  const auto o = std::make_shared<PathOptions>();
+  return {.name = "path",
+          .about = "Print where a revision or a file of it lies",
+          .detail = "Looks into the cache only, never at the network.",
+          .examples = {"hfcache path openai-community/gpt2",
+                       "hfcache path openai-community/gpt2 config.json --revision main"},
+          .exits = exits_of({0, 2, 3}),
+          .arguments = joined(
+              {repo_rows(*o), {positional("FILE", o->file, "A file of the revision")}, common_rows(*o)}),
+          .run = [o] { return run_path(*o); }};
 }
 
 }  // namespace hf::cache

@@ -1,29 +1,28 @@
-// The sub-commands of hfconvert: what each is asked, and what does it. Each returns the program's exit code.
+// The sub-commands of hfconvert: a row of the command table each, in the file of that name, and the rows that
+// they share.
 #pragma once
-#include <filesystem>
-#include <optional>
 #include <string>
+#include <vector>
+
+#include "tools/program/command.h"
 
 namespace hf {
 
-struct ConvertCommand {
-  std::string model, format, task;
-  std::optional<std::filesystem::path> output;
-  std::string revision = "main";
-  bool all_outputs = false, overwrite = false, json = false, quiet = false;
-};
-int run_convert(const ConvertCommand& command);
+// `hfconvert MODEL` itself: the root of the table, which has the others below it.
+Command convert_command();
+Command inspect_command();
+Command formats_command();
+Command architectures_command();
 
-struct InspectCommand {
-  std::string model, task, revision = "main";
-  bool tensors = false, graph = false, all_outputs = false, json = false, quiet = false;
-};
-int run_inspect(const InspectCommand& command);
-
-struct ListCommand {
+struct CommonOptions {
   bool json = false, quiet = false;
 };
-int run_formats(const ListCommand& command);
-int run_architectures(const ListCommand& command);
+std::vector<Argument> common_rows(CommonOptions& options);
+
+struct ModelOptions : CommonOptions {
+  std::string model, task, revision = "main";
+  bool all_outputs = false;
+};
+std::vector<Argument> model_rows(ModelOptions& options);
 
 }  // namespace hf

@@ -1,6 +1,7 @@
 #include "converters/convert.h"
 
 #include <cstdio>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -13,6 +14,12 @@ namespace hf {
 namespace {
 
 constexpr std::size_t kListed = 10;
+
+struct ConvertCommand : ModelOptions {
+  std::string format;
+  std::optional<std::filesystem::path> output;
+  bool overwrite = false;
+};
 
 // "./all-MiniLM-L6-v2-onnx" for sentence-transformers/all-MiniLM-L6-v2 and for a folder of that name.
 std::filesystem::path default_output(const std::string& model, const Format& format) {
@@ -41,8 +48,6 @@ nlohmann::ordered_json described(const Conversion& done, const std::filesystem::
           {"task", done.task},       {"files", done.files},   {"unexpected", done.unexpected}};
 }
 
-}  // namespace
-
 int run_convert(const ConvertCommand& command) {
   const Format& format = format_named(command.format);
   const std::filesystem::path source = resolve_model(command.model, command.revision);
@@ -62,6 +67,38 @@ int run_convert(const ConvertCommand& command) {
   else
     print_out(output.string() + "\n");
   return 0;
+}
+
+std::vector<std::string> format_names() {
+  std::vector<std::string> names;
+  for (const Format& format : formats()) names.emplace_back(format.name);
+  return names;
+}
+
+}  // namespace
+
+Command convert_command() {
+  const auto o = std::make_shared<ConvertCommand>();
+  return {.name = "hfconvert",
+          .about = "Convert models of the Hugging Face kind",
+          .detail =
+              "MODEL is a repository that is in the cache (namespace/name; no network is used) or a folder "
+              "with its config.json and weights. Prints the folder that was written. Files of the tokenizer "
+              "and the like are carried along unchanged.",
+          .examples = {"hfconvert sentence-transformers/all-MiniLM-L6-v2 --to onnx",
+                       "hfconvert ./my-bert --to onnx -o ./my-bert-onnx --task fill-mask",
+                       "hfconvert inspect ./my-bert", "hfconvert inspect ./my-bert-onnx/model.onnx --graph"},
+          .exits = exits_of({0, 2, 3, 6, 7, 8, 130}),
+          .arguments = joined(
+              {model_rows(*o),
+               {option("--to", "FORMAT", o->format, "Format; `hfconvert formats` tells more")
+                    .of(format_names())
+                    .must(),
+                option("-o,--output", "DIR", o->output, "Folder to write, instead of ./<name>-<format>")
+                    .completed_as(Completes::folder),
+                flag("--overwrite", o->overwrite, "Write into a folder that is not empty")},
+               common_rows(*o)}),
+          .run = [o] { return run_convert(*o); }};
 }
 
 }  // namespace hf

@@ -13,6 +13,10 @@
 namespace hf {
 namespace {
 
+struct InspectCommand : ModelOptions {
+  bool tensors = false, graph = false;
+};
+
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
@@ -189,8 +193,6 @@ void print(const Inspection& i, const InspectCommand& command) {
   print_out(format_table({{"FILE"}, {"SIZE", Column::Align::right}}, rows));
 }
 
-}  // namespace
-
 int run_inspect(const InspectCommand& command) {
   const Inspection i = inspect(command);
   if (command.json)
@@ -198,6 +200,24 @@ int run_inspect(const InspectCommand& command) {
   else
     print(i, command);
   return 0;
+}
+
+}  // namespace
+
+Command inspect_command() {
+  const auto o = std::make_shared<InspectCommand>();
+  return {
+      .name = "inspect",
+      .about = "Show what a model is and holds",
+      .detail = "MODEL may also be a .safetensors or an .onnx file.",
+      .examples = {"hfconvert inspect openai-community/gpt2", "hfconvert inspect model.safetensors --tensors",
+                   "hfconvert inspect ./my-bert --graph", "hfconvert inspect ./my-bert-onnx --json"},
+      .exits = exits_of({0, 2, 3, 6, 7, 8}),
+      .arguments = joined({model_rows(*o),
+                           {flag("--tensors", o->tensors, "List the tensors"),
+                            flag("--graph", o->graph, "Print the graph, one line a node")},
+                           common_rows(*o)}),
+      .run = [o] { return run_inspect(*o); }};
 }
 
 }  // namespace hf

@@ -7,8 +7,9 @@
 #include "tools/program/program.h"
 
 namespace hf {
+namespace {
 
-int run_formats(const ListCommand& command) {
+int run_formats(const CommonOptions& command) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   std::vector<std::vector<std::string>> rows;
   for (const Format& f : formats()) {
@@ -22,7 +23,7 @@ int run_formats(const ListCommand& command) {
   return 0;
 }
 
-int run_architectures(const ListCommand& command) {
+int run_architectures(const CommonOptions& command) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   std::vector<std::vector<std::string>> rows;
   for (const Architecture& a : architectures()) {
@@ -39,6 +40,28 @@ int run_architectures(const ListCommand& command) {
   else
     print_out(format_table({{"MODEL_TYPE"}, {"CLASS"}, {"TASK"}}, rows));
   return 0;
+}
+
+Command list_command(const char* name, const char* about, int (*run)(const CommonOptions&)) {
+  const auto o = std::make_shared<CommonOptions>();
+  const std::string line = std::string("hfconvert ") + name;
+  return {.name = name,
+          .about = about,
+          .examples = {line, line + " --json"},
+          .exits = exits_of({0, 2}),
+          .arguments = common_rows(*o),
+          .run = [o, run] { return run(*o); }};
+}
+
+}  // namespace
+
+Command formats_command() {
+  return list_command("formats", "List the formats that can be written", run_formats);
+}
+
+Command architectures_command() {
+  return list_command("architectures", "List the classes that are supported, with their tasks",
+                      run_architectures);
 }
 
 }  // namespace hf

@@ -1,11 +1,17 @@
-// The sub-commands of hfvalidate: what each is asked, and what does it. Each returns the program's exit code.
+// The sub-commands of hfvalidate: a row of the command table each, in the file of that name, and the rows
+// that they share.
 #pragma once
 #include <cstdint>
-#include <filesystem>
-#include <optional>
 #include <string>
+#include <vector>
+
+#include "tools/program/command.h"
 
 namespace hf::runtime {
+
+Command compare_command();
+Command run_command();
+Command devices_command();
 
 struct CommonOptions {
   bool json = false, quiet = false;
@@ -20,19 +26,6 @@ struct ModelOptions : CommonOptions {
   std::int64_t batch = 2, sequence = 16;
   bool layers = false;
 };
-
-struct CompareOptions : ModelOptions {
-  std::string against;  // a reference file or a model; empty: reference.safetensors beside the model
-  std::optional<double> tolerance;
-};
-int run_compare(const CompareOptions& options);
-
-struct RunOptions : ModelOptions {
-  std::optional<std::filesystem::path> inputs, output;
-};
-int run_run(const RunOptions& options);
-
-struct DevicesOptions : CommonOptions {};
-int run_devices(const DevicesOptions& options);
+std::vector<Argument> model_rows(ModelOptions& options);  // with --json
 
 }  // namespace hf::runtime

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -19,11 +20,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
+struct CompareOptions : ModelOptions {
+  std::string against;  // a reference file or a model; empty: reference.safetensors beside the model
+  std::optional<double> tolerance;
+};
+
 // What both sides are given, and what the model should make of it. Holds what the views look into.
 struct Task {
   Inputs inputs;
   Expected expected;
   Reference reference;
+  std::size_t layers_left_aside = 0;  // of the reference
   NamedTensors made;
   Results other;
 };
@@ -33,11 +40,13 @@ struct Run {
   MemoryReport memory;
 };
 
-Run run(const ModelSource& source, const Inputs& inputs, const ModelOptions& options) {
+// `file`: where the inputs were recorded; null where they were made.
+Run run(const ModelSource& source, const Inputs& inputs, const ModelOptions& options,
+        const fs::path* file = nullptr) {
   const auto device = open_device(options.device, {.threads = options.threads, .cap_bytes = 0});
   Session session(source.graph(), source.model.checkpoint, *device,
                   {.observe = options.layers, .communicator = nullptr});
-  Results results = session.step(inputs);
+  Results results = file != nullptr ? step_with(session, inputs, *file) : session.step(inputs);
   return {std::move(results), session.memory()};
 }
 
@@ -67,16 +76,24 @@ Task against_model(const ModelSource& source, const CompareOptions& options) {
   return task;
 }
 
-// Values inside the model are left aside unless they were asked for.
+// Values inside the model are left aside unless they were asked for or the model gives them as outputs.
 bool is_layer(std::string_view name) { return name.find("hidden_states.") != std::string_view::npos; }
 
-Task against_file(const fs::path& file, const CompareOptions& options) {
+bool gives(const Graph& graph, std::string_view name) {
+  return std::any_of(graph.outputs.begin(), graph.outputs.end(),
+                     [&](const auto& output) { return output.name == name; });
+}
+
+Task against_file(const Graph& graph, const fs::path& file, const CompareOptions& options) {
   Task task;
   task.reference = read_reference(file);
   task.inputs = task.reference.inputs;
   task.expected.noise = task.reference.noise;
   for (const auto& [name, value] : task.reference.outputs)
-    if (options.layers || !is_layer(name)) task.expected.values.emplace(name, value);
+    if (options.layers || !is_layer(name) || gives(graph, name))
+      task.expected.values.emplace(name, value);
+    else
+      ++task.layers_left_aside;
   return task;
 }
 
@@ -88,8 +105,9 @@ Task task_for(const ModelSource& source, CompareOptions& options) {
                                         " has no reference.safetensors");
     options.against = beside.string();
   }
-  Task task = fs::path(options.against).extension() == ".safetensors" ? against_file(options.against, options)
-                                                                      : against_model(source, options);
+  Task task = fs::path(options.against).extension() == ".safetensors"
+                  ? against_file(source.graph(), options.against, options)
+                  : against_model(source, options);
   task.expected.tolerance = options.tolerance;
   return task;
 }
@@ -139,7 +157,8 @@ void print_names(const char* what, const std::vector<std::string>& names) {
   print_out(line + "\n");
 }
 
-void print_report(const Report& report, const MemoryReport& memory, const CompareOptions& options) {
+void print_report(const Report& report, const Task& task, const MemoryReport& memory,
+                  const CompareOptions& options) {
   print_out(std::string(report.passed() ? "same" : "DIFFERENT") + ": " + escaped(options.model) + " on " +
             options.device + " against " + escaped(options.against) + "\n");
   if (const Comparison* first = report.first_divergence())
@@ -149,32 +168,64 @@ void print_report(const Report& report, const MemoryReport& memory, const Compar
   print_values("OUTPUT", report.outputs);
   print_out("\n");
   if (options.layers && report.layers.empty()) print_out("no layer is named in both\n");
+  if (task.layers_left_aside > 0)
+    print_out(std::to_string(task.layers_left_aside) +
+              " hidden states are in the reference, --layers compares them too\n");
   print_names("only in the reference", report.only_reference);
   print_names("only in the model", report.only_model);
   print_out(memory_lines(memory));
 }
 
-}  // namespace
-
 int run_compare(const CompareOptions& asked) {
   CompareOptions options = asked;
-  if (options.tolerance && !std::isfinite(*options.tolerance))
-    throw Error(ErrorKind::usage, "--tolerance: is not finite, a number is expected");
+  if (options.tolerance && *options.tolerance < 0)
+    throw Error(ErrorKind::usage, "--tolerance: is negative, a number from 0 on is expected");
   const ModelSource source = open_model(options.model, options);
   const Task task = task_for(source, options);
-  const Run mine = run(source, task.inputs, options);
+  const fs::path file = task.reference.subject;
+  const Run mine = run(source, task.inputs, options, file.empty() ? nullptr : &file);
   const Report report = compare(mine.results, task.expected);
   if (options.json) {
     nlohmann::json out = to_json(report);
     out["model"] = options.model;
     out["against"] = options.against;
     out["device"] = options.device;
+    out["layers_left_aside"] = task.layers_left_aside;
     out["memory"] = memory_json(mine.memory);
     print_json(out);
   } else {
-    print_report(report, mine.memory, options);
+    print_report(report, task, mine.memory, options);
   }
   return report.passed() ? 0 : 1;
+}
+
+}  // namespace
+
+Command compare_command() {
+  const auto o = std::make_shared<CompareOptions>();
+  Argument against = option("--against", "REF", o->against, "Reference file or model");
+  against.take = [o](const std::string& text) { return !(o->against = text).empty(); };
+  against.expected = "a name";
+  Argument tolerance = option("--tolerance", "T", o->tolerance, "Greatest absolute difference");
+  tolerance.expected = "a number";
+  return {
+      .name = "compare",
+      .about = "Hold a model against a reference",
+      .detail =
+          "REF is a file of tensors inputs.NAME and outputs.NAME (tools/dev/capture_reference.py makes "
+          "one from transformers), or another MODEL: then both run on inputs made from --seed.\n\nA value "
+          "a is right for a reference r where |a - r| <= max(1e-5, 3 x the reference's recorded noise, "
+          "1e-6 |r|) in fp32; --tolerance T replaces that by |a - r| <= T. NaN is never right.",
+      .examples = {"hfvalidate compare out/model.onnx --against reference.safetensors",
+                   "hfvalidate compare ./my-bert --layers        (its own reference.safetensors)",
+                   "hfvalidate compare out --against ./my-bert --seed 7 --batch 4 --sequence 128 --json"},
+      .exits = exits_of({0, 1, 2, 3, 6, 7, 8, 9, 130}, {{0, "Same"}, {1, "Different"}}),
+      .arguments = joined(
+          {model_rows(*o),
+           {against.completed_as(Completes::model).shown_default("reference.safetensors beside MODEL"),
+            tolerance, flag("--layers", o->layers, "Compare also the hidden states between the layers"),
+            flag("-q,--quiet", o->quiet, "Only the verdict and where the two part")}}),
+      .run = [o] { return run_compare(*o); }};
 }
 
 }  // namespace hf::runtime

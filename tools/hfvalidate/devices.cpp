@@ -1,3 +1,4 @@
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -21,9 +22,7 @@ State state_of(const DeviceKind& kind) {
   }
 }
 
-}  // namespace
-
-int run_devices(const DevicesOptions& options) {
+int run_devices(const CommonOptions& options) {
   nlohmann::json out = nlohmann::json::array();
   std::vector<std::vector<std::string>> rows;
   for (const DeviceKind& kind : device_kinds()) {
@@ -42,6 +41,18 @@ int run_devices(const DevicesOptions& options) {
   else
     print_out(format_table({{"DEVICE"}, {"MEMORY", Column::Align::right}, {"WHAT"}}, rows));
   return 0;
+}
+
+}  // namespace
+
+Command devices_command() {
+  const auto o = std::make_shared<CommonOptions>();
+  return {.name = "devices",
+          .about = "List what can run a model",
+          .examples = {"hfvalidate devices", "hfvalidate devices --json"},
+          .exits = exits_of({0, 2}),
+          .arguments = {flag("--json", o->json, "Print JSON")},
+          .run = [o] { return run_devices(*o); }};
 }
 
 }  // namespace hf::runtime

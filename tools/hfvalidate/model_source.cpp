@@ -39,4 +39,13 @@ ModelSource open_model(const std::string& word, const ModelOptions& options) {
   return source;
 }
 
+Results step_with(Session& session, const Inputs& inputs, const fs::path& file) {
+  try {
+    return session.step(inputs);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::usage) throw;
+    throw Error(ErrorKind::integrity, escaped(file.string(), 4096) + ": " + error.what());
+  }
+}
+
 }  // namespace hf::runtime

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "arch/arch.h"
+#include "runtime/session/session.h"
 #include "tools/hfvalidate/commands.h"
 
 namespace hf::runtime {
@@ -19,5 +20,9 @@ struct ModelSource {
 // model has all outputs, also those that exporters drop. Throws Error{not_found} where it is none of these,
 // Error{unsupported} where a model has several parts.
 ModelSource open_model(const std::string& word, const ModelOptions& options);
+
+// One step on the inputs that `file` holds. What the model cannot take of them is the file's fault and not
+// the command line's: Error{integrity} that names it.
+Results step_with(Session& session, const Inputs& inputs, const std::filesystem::path& file);
 
 }  // namespace hf::runtime

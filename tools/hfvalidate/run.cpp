@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -14,6 +15,10 @@
 
 namespace hf::runtime {
 namespace {
+
+struct RunOptions : ModelOptions {
+  std::optional<std::filesystem::path> inputs, output;
+};
 
 constexpr std::string_view kInputs = "inputs.", kOutputs = "outputs.";
 
@@ -92,6 +97,18 @@ nlohmann::json described(const Results& results) {
   return out;
 }
 
+// Where `file` is a link, what it leads to: as cp does, the link stays and its target is written.
+std::filesystem::path behind_link(const std::filesystem::path& file) {
+  std::error_code failed;
+  if (!std::filesystem::is_symlink(file, failed)) return file;
+  std::filesystem::path target = std::filesystem::canonical(file, failed);
+  if (failed)
+    throw Error(ErrorKind::usage, escaped(file.string(), 4096) +
+                                      ": is a link that leads nowhere, a file or a "
+                                      "link to one is expected");
+  return target;
+}
+
 // As a reference, which `compare --against` takes.
 void write_results(const std::filesystem::path& file, const Inputs& inputs, const Results& results) {
   std::vector<std::pair<std::string, TensorView>> tensors;
@@ -101,8 +118,6 @@ void write_results(const std::filesystem::path& file, const Inputs& inputs, cons
       tensors.emplace_back(std::string(kOutputs) + value.name, value.tensor.view());
   safetensors::write(file, tensors);
 }
-
-}  // namespace
 
 int run_run(const RunOptions& options) {
   const ModelSource source = open_model(options.model, options);
@@ -120,8 +135,8 @@ int run_run(const RunOptions& options) {
   const auto device = open_device(options.device, {.threads = options.threads, .cap_bytes = 0});
   Session session(source.graph(), source.model.checkpoint, *device,
                   {.observe = options.layers, .communicator = nullptr});
-  const Results results = session.step(inputs);
-  if (options.output) write_results(*options.output, inputs, results);
+  const Results results = options.inputs ? step_with(session, inputs, *options.inputs) : session.step(inputs);
+  if (options.output) write_results(behind_link(*options.output), inputs, results);
   if (options.json)
     print_json({{"model", options.model},
                 {"device", options.device},
@@ -130,6 +145,30 @@ int run_run(const RunOptions& options) {
   else if (!options.quiet)
     print_results(results, session.memory());
   return 0;
+}
+
+}  // namespace
+
+Command run_command() {
+  const auto o = std::make_shared<RunOptions>();
+  return {
+      .name = "run",
+      .about = "Run a model once",
+      .detail =
+          "Inputs are a reference's, a file of tensors named as the inputs, or made from --seed. The "
+          "file that -o writes is a reference in its turn: inputs.NAME and outputs.NAME.",
+      .examples = {"hfvalidate run out/model.onnx",
+                   "hfvalidate run out --inputs reference.safetensors -o outputs.safetensors",
+                   "hfvalidate run openai-community/gpt2 --batch 1 --sequence 64 --threads 4 --json"},
+      .exits = exits_of({0, 2, 3, 6, 7, 8, 9, 130}),
+      .arguments = joined({model_rows(*o),
+                           {option("--inputs", "FILE", o->inputs, "File of tensors NAME or inputs.NAME")
+                                .completed_as(Completes::file),
+                            option("-o,--output", "FILE", o->output, "Write inputs and outputs to this file")
+                                .completed_as(Completes::file),
+                            flag("--layers", o->layers, "Also the hidden states between the layers"),
+                            flag("-q,--quiet", o->quiet, "Print nothing")}}),
+      .run = [o] { return run_run(*o); }};
 }
 
 }  // namespace hf::runtime

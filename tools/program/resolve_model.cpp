@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/escape.h"
+#include "cache/hub/repo.h"
 #include "cache/store/store.h"
 
 namespace hf {
@@ -20,5 +21,28 @@ std::filesystem::path resolve_model(const std::string& model, const std::string&
   return with_context("no file or folder " + in_quotes(model) + ", nor in the cache",
                       [&] { return cache::locate(model, revision); });
 }
+
+namespace {
+
+std::vector<std::string> cached(bool models_only) {
+  std::vector<std::string> out;
+  std::error_code failed;
+  for (std::filesystem::directory_iterator at(cache::cache_root(Environment::of_process()), failed), end;
+       !failed && at != end; at.increment(failed)) {
+    cache::Repo repo;
+    if (!cache::parse_folder_name(at->path().filename().string(), repo)) continue;
+    const bool is_model = repo.type == cache::RepoType::model;
+    if (is_model)
+      out.push_back(repo.id);
+    else if (!models_only && repo.id.find('/') != std::string::npos)  // as an id alone it would be a model's
+      out.push_back(std::string(cache::name_of(repo.type)) + "s/" + repo.id);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::string> cached_repos() { return cached(false); }
+std::vector<std::string> cached_models() { return cached(true); }
 
 }  // namespace hf
