@@ -46,7 +46,8 @@ TEST_CASE("A request says who asks and wants plain bytes") {
   ClientOptions options = quick_options();
   options.user_agent = "hfcache/9";
   Client client(options);
-  const Response response = client.send({.url = server.url() + "/x?y=1", .bearer = "hf_t", .range = ByteRange{7}});
+  const Response response =
+      client.send({.url = server.url() + "/x?y=1", .bearer = "hf_t", .range = ByteRange{7}});
   CHECK(response.body == "ok");
   CHECK(response.find("x-answer") == "yes");
   CHECK(server.last().target == "/x?y=1");
@@ -54,6 +55,14 @@ TEST_CASE("A request says who asks and wants plain bytes") {
   CHECK(server.last().header("accept-encoding") == "identity");
   CHECK(server.last().header("authorization") == "Bearer hf_t");
   CHECK(server.last().header("range") == "bytes=7-");
+}
+
+TEST_CASE("Requests follow one another at once") {
+  Server server([](const HttpRequest&, HttpReply& reply) { reply.head(200, {}, 0); });
+  Client client(quick_options());
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < 40; ++i) client.send({.url = server.url()});
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(1));  // 2 with a pause of 50 ms
 }
 
 TEST_CASE("HEAD has no body and POST has a form") {
