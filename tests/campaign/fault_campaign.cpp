@@ -105,7 +105,7 @@ void check_bytes(World& world, const std::vector<Ordered>& orders, Tally& tally,
   for (const MadeFile& file : world.files()) needed += file.bytes;  // at least what is fetched
   for (const LoggedRequest& request : world.hub().log()) {
     if (request.target.starts_with("/api/models/")) continue;
-    served += request.body_bytes;
+    if (request.status == 200 || request.status == 206) served += request.body_bytes;
     if (request.target.find("/resolve/") == std::string::npos) continue;  // at the storage
     ++requests;
     asked.insert(request.target);
