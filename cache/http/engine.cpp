@@ -82,13 +82,12 @@ void Engine::run_until(const std::function<bool()>& done) {
 
 void Engine::step() {
   note_time();
-  reactor_.run_due();
-  deliver_finished();
+  const bool told = reactor_.run_due() | deliver_finished();
   drop_cancelled();
   resume_paused();
   const bool began = dispatch();
   reactor_.kick();
-  if (collect() || began || has_new_ || !finished_.empty() || !cancelled_.empty()) {
+  if (collect() || told || began || has_new_ || !finished_.empty() || !cancelled_.empty()) {
     // What has begun goes on its way first; then whoever waits for it is asked whether that was all.
     return;
   }
@@ -105,7 +104,8 @@ void Engine::note_time() {
   traffic_.now = now;
 }
 
-void Engine::deliver_finished() {
+bool Engine::deliver_finished() {
+  const bool any = !finished_.empty();
   while (!finished_.empty()) {
     const auto found = exchanges_.find(finished_.front());
     finished_.pop_front();
@@ -115,6 +115,7 @@ void Engine::deliver_finished() {
     if (exchange->receiver != nullptr)
       exchange->receiver->done(std::move(exchange->response), exchange->thrown);
   }
+  return any;
 }
 
 void Engine::drop_cancelled() {

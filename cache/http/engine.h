@@ -32,7 +32,7 @@ class Engine {
  private:
   void step();
   void note_time();
-  void deliver_finished();
+  bool deliver_finished();  // whether there were any
   void drop_cancelled();
   void resume_paused();
   bool dispatch();

@@ -142,13 +142,15 @@ void Reactor::wake() {
 }
 
 // What the work itself posts comes the next time.
-void Reactor::run_due() {
+bool Reactor::run_due() {
+  bool any = false;
   std::unique_lock lock(mutex_);
   for (std::size_t left = posted_.size(); left > 0 && !posted_.empty(); --left) {
     const Work work = std::move(posted_.front());
     posted_.pop_front();
     lock.unlock();
     work();
+    any = true;
     lock.lock();
   }
   const auto now = Clock::now();
@@ -157,8 +159,10 @@ void Reactor::run_due() {
     timers_.erase(timers_.begin());
     lock.unlock();
     work();
+    any = true;
     lock.lock();
   }
+  return any;
 }
 
 void Reactor::kick() {

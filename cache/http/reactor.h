@@ -36,7 +36,7 @@ class Reactor {
 
   void after(std::chrono::milliseconds wait, Work work);  // from any thread
   void post(Work work);                                   // from any thread
-  void run_due();                                         // posted work and timers whose time has come
+  bool run_due();  // posted work and timers whose time has come; whether there were any
 
   // Drives transfers that need no socket: new ones, those whose timeout is over.
   void kick();

@@ -11,6 +11,8 @@ bool is_number(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
+bool starts_with_digit(std::string_view text) { return !text.empty() && text[0] >= '0' && text[0] <= '9'; }
+
 // "….0123abcd.tmp", and what stands before that.
 bool ends_in_random_tmp(std::string_view name) {
   constexpr std::size_t kDigits = 8;
@@ -37,10 +39,11 @@ std::optional<Remnant::Kind> remnant_of_blobs(std::string_view name) {
 
 std::optional<Remnant::Kind> remnant_of_repo(std::string_view name) {
   if (name.starts_with(kRemovedPrefix)) return Remnant::Kind::removed;
-  constexpr std::string_view kRef = ".ref-";
-  if (is_temporary_file(name) || (name.starts_with(kRef) && is_number(name.substr(kRef.size()))))
-    return Remnant::Kind::temporary;
-  return std::nullopt;
+  for (const std::string_view prefix :
+       {std::string_view(".hf-"), std::string_view(".ref-"), kTakenRefPrefix})  // and a process
+    if (name.starts_with(prefix) && starts_with_digit(name.substr(prefix.size())))
+      return Remnant::Kind::temporary;
+  return is_temporary_file(name) ? std::optional(Remnant::Kind::temporary) : std::nullopt;
 }
 
 bool is_temporary_ref(std::string_view name) { return ends_in_random_tmp(name.substr(name.rfind('/') + 1)); }

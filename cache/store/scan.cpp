@@ -81,7 +81,7 @@ class RootScan {
   void add_up() {
     for (const CachedRepo& repo : found_.repos) {
       for (const CachedContent& content : repo.contents)
-        if (content.shared.empty()) found_.bytes += content.info.bytes;
+        if (content.shared.empty() && content.is_inside()) found_.bytes += content.info.bytes;
       found_.bytes += repo.partial_bytes;
     }
     for (const SharedBlob& blob : found_.shared) found_.bytes += blob.info.bytes;

@@ -22,6 +22,7 @@ struct CachedContent {
   bool is_linked = false;  // a snapshot has it
 
   bool is_blob() const { return path.starts_with("blobs/"); }
+  bool is_inside() const { return is_blob() || path.starts_with("snapshots/"); }  // not a link to elsewhere
 };
 
 struct CachedRevision {
@@ -48,6 +49,7 @@ struct Remnant {
   std::string path;
   Kind kind;
   EntryInfo info;
+  std::string commit;  // that a dead ref holds or a list is of; empty: none
 };
 
 struct CachedRepo {
@@ -58,6 +60,7 @@ struct CachedRepo {
   std::uint64_t unreferenced_bytes = 0;   // of blobs that no snapshot has
   std::uint64_t partial_bytes = 0;        // of unfinished downloads, ours and huggingface_hub's
   FileTime last_used, last_modified;      // as for a revision
+  FileTime touched;                       // when something was last put into its folders, snapshots left out
   std::vector<CachedContent> contents;    // the blobs first, by name
   std::vector<Remnant> remnants;
   // Every folder below snapshots/ was read. Where it was not, nobody knows which blobs are in use.

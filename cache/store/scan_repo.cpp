@@ -46,6 +46,7 @@ class RepoScan {
 
   void read() {
     if (!home_.is_open()) return tell_unreadable(home_, "");
+    touch(home_);
     read_blobs();
     read_refs();
     read_snapshots();
@@ -62,9 +63,11 @@ class RepoScan {
     tell((path.empty() ? "" : escaped(path) + ": ") +
          std::string(system_error("cannot be read", folder.error()).what()));
   }
-  void leave(std::string path, Remnant::Kind kind, const EntryInfo& info) {
-    found_.remnants.push_back({std::move(path), kind, info});
+  void leave(std::string path, Remnant::Kind kind, const EntryInfo& info, std::string commit = {}) {
+    found_.remnants.push_back({std::move(path), kind, info, std::move(commit)});
   }
+
+  void touch(const Folder& folder) { found_.touched = std::max(found_.touched, folder.info().newest()); }
 
   void read_blobs();
   void read_refs();
@@ -106,6 +109,7 @@ void RepoScan::read_blobs() {
     return;
   }
   const fs::path root = found_.path.parent_path();
+  touch(blobs);
   for (const FolderEntry& entry : blobs.entries()) {
     const bool is_link = entry.kind == EntryKind::link;
     const auto info = is_link ? blobs.target_info(entry.name) : blobs.info(entry.name);
@@ -134,6 +138,7 @@ void RepoScan::read_refs() {
     const Pending at = std::move(pending.back());
     pending.pop_back();
     Folder folder(refs, at.path.empty() ? "." : at.path);
+    touch(folder);
     const auto entries = folder.entries();
     if (folder.error() != 0) tell_unreadable(folder, "refs/" + at.path);
     if (folder.is_open() && entries.empty() && at.depth > 0)
@@ -170,6 +175,7 @@ void RepoScan::read_snapshots() {
     if (snapshots.error() != ENOENT) return tell_unreadable(snapshots, "snapshots");
     return tell("has no folder snapshots");
   }
+  touch(snapshots);
   for (const FolderEntry& entry : snapshots.entries()) {
     if (is_litter(entry.name)) continue;
     CachedRevision revision;
@@ -274,7 +280,7 @@ void RepoScan::tell_refs_to_nowhere() {
       continue;
     }
     tell("ref " + in_quotes(name) + " stands for " + short_commit(commit) + ", which is not there");
-    leave("refs/" + name, Remnant::Kind::dead_ref, home_.info("refs/" + name).value_or(EntryInfo{}));
+    leave("refs/" + name, Remnant::Kind::dead_ref, home_.info("refs/" + name).value_or(EntryInfo{}), commit);
   }
 }
 
@@ -324,7 +330,7 @@ void RepoScan::read_lists(const std::string& folder, std::string_view suffix) {
     if (entry.name.ends_with(suffix)) {
       const std::string commit = entry.name.substr(0, entry.name.size() - suffix.size());
       if (is_commit(commit)) {
-        if (!has_revision(commit)) leave(path, Remnant::Kind::list, info);
+        if (!has_revision(commit)) leave(path, Remnant::Kind::list, info, commit);
         continue;
       }
     }

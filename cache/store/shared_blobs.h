@@ -21,11 +21,16 @@ namespace hf::cache {
 struct SharedBlob {
   std::string name;  // 64 hex digits
   EntryInfo info;
+  bool has_list = false;
 };
 
 bool has_shared_store(const Folder& root);
 
 std::vector<SharedBlob> shared_blobs(const Folder& root);  // sorted by name; none without the marker
+
+// Removes the content when its list has no link that is there, else writes the list anew without the others.
+// The bytes that it freed; 0 also when the content is in use, has no list or is none. Error{io}.
+std::uint64_t sweep_shared_blob(const std::filesystem::path& root, const std::string& name);
 
 // The name in the store that a link of <repository>/blobs leads to by its text alone; empty where to
 // elsewhere.
