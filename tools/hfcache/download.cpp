@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/escape.h"
 #include "cache/hub/credentials.h"
@@ -15,8 +16,8 @@ namespace {
 struct DownloadOptions : CommonOptions, RepoOptions {
   std::vector<std::string> files, include, exclude;
   bool force = false, dry_run = false;
-  unsigned max_workers = 8;
-  std::uint64_t checkpoint_bytes = 8u << 20;
+  std::optional<unsigned> max_workers;
+  std::uint64_t checkpoint_bytes = 1u << 20;
   std::optional<std::filesystem::path> token_file;
 };
 
@@ -27,7 +28,7 @@ DownloadRequest request_of(const DownloadOptions& options) {
                           .revision = options.revision,
                           .selection = {options.files, options.include, options.exclude},
                           .force = options.force,
-                          .workers = options.max_workers,
+                          .workers = options.max_workers.value_or(0),
                           .block_bytes = options.checkpoint_bytes};
   if (!options.files.empty() && (!options.include.empty() || !options.exclude.empty()))
     throw Error(ErrorKind::usage,
@@ -87,6 +88,27 @@ int download_offline(const DownloadOptions& options, const DownloadRequest& requ
                  {"commit", path.filename().string()}});
 }
 
+// One bar for all bytes.
+class BarEvents : public DownloadEvents {
+ public:
+  explicit BarEvents(Progress& bar) : bar_(bar) {}
+  ~BarEvents() override {
+    if (begun_) bar_.end();
+  }
+  void planned(const DownloadRequest& request, const DownloadPlan& plan) override {
+    if (plan.bytes_to_fetch() == 0) return;
+    bar_.begin(request.repo.id, plan.bytes_to_fetch());
+    begun_ = true;
+  }
+  void advanced(const TreeFile&, std::uint64_t bytes) override {
+    if (begun_) bar_.advance(bytes);
+  }
+
+ private:
+  Progress& bar_;
+  bool begun_ = false;
+};
+
 ClientOptions options_for(const Environment& environment) {
   ClientOptions options = client_options(environment);
   options.user_agent = "hfcache/" + std::string(program_version());
@@ -113,8 +135,10 @@ int run_download(const DownloadOptions& options) {
       print_plan(plan);
     return 0;
   }
-  const auto path = download(hub, store, request, plan, terminal_progress(options.quiet));
-  return report(options, path, described(request, plan));
+  const auto target = make_target(store, request, plan);
+  BarEvents events(terminal_progress(options.quiet));
+  const DownloadReport done = download(hub, *target, request, plan, events);
+  return report(options, done.path, described(request, plan));
 }
 
 }  // namespace
@@ -137,7 +161,8 @@ Command download_command() {
                    option("--exclude", "GLOB", o->exclude, "No files that match"),
                    flag("--force-download", o->force, "Fetch also what is in the cache"),
                    flag("--dry-run", o->dry_run, "Only show what would be done"),
-                   number("--max-workers", "N", o->max_workers, "Files at a time", 1, 256),
+                   number("--max-workers", "N", o->max_workers,
+                          "Connections at a time, where fewer are wanted than the server takes", 1, 256),
                    number("--checkpoint-bytes", "N", o->checkpoint_bytes,
                           "Of a large file at most so much is fetched again after a crash", 1 << 12, 1 << 30),
                    option("--token-file", "FILE", o->token_file,
