@@ -32,20 +32,18 @@ void Fetch::later(milliseconds wait, std::function<void()> work) {
 
 void Fetch::finish_verified(VerifiedFile file) {
   auto shared = std::make_shared<VerifiedFile>(std::move(file));
-  context_.hub.client().post([this, alive = std::weak_ptr(alive_), shared] {
-    if (alive.lock()) context_.site.verified(*this, std::move(*shared));
-  });
+  later(milliseconds(0), [this, shared] { context_.site.verified(*this, std::move(*shared)); });
 }
 
 void Fetch::finish_failed(const Error& error) {
-  context_.hub.client().post([this, alive = std::weak_ptr(alive_), error] {
-    if (alive.lock()) context_.site.failed(*this, error);
-  });
+  later(milliseconds(0), [this, error] { context_.site.failed(*this, error); });
 }
 
 std::optional<milliseconds> Fetch::wait_after(const Response& response, const std::string& why,
-                                              Backoff& backoff) {
-  const auto wait = backoff.next(response);
+                                              bool progress) {
+  if (!backoff_) backoff_.emplace(context_.hub.client().options().retry);
+  if (progress) backoff_->reset();
+  const auto wait = backoff_->next(response);
   if (!wait) {
     finish_failed(Error(ErrorKind::network, subject() + ": " + why));
     return std::nullopt;

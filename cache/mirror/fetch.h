@@ -94,10 +94,10 @@ class Fetch {
   // The last words to the site: on the loop's next step, since this may end with them.
   void finish_verified(VerifiedFile file);
   void finish_failed(const Error& error);
-  // How long to wait before the next attempt after one that broke off, told and remembered; nothing when it
-  // is time to give up, and the failure was told.
+  // How long to wait before the next attempt after one that broke off, told and remembered; `progress`: since
+  // the last such one there was some. Nothing when it is time to give up, and the failure was told.
   std::optional<std::chrono::milliseconds> wait_after(const Response& response, const std::string& why,
-                                                      Backoff& backoff);
+                                                      bool progress);
   std::string subject() const;
   void count_hops(const Response& response);
 
@@ -105,6 +105,9 @@ class Fetch {
   const std::size_t job_;
   const TreeFile& file_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for work that outlives this
+
+ private:
+  std::optional<Backoff> backoff_;  // once something failed
 };
 
 }  // namespace hf::cache

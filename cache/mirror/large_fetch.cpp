@@ -25,9 +25,6 @@ bool is_gone(const Response& response) {
 
 }  // namespace
 
-LargeFetch::LargeFetch(FetchContext& context, std::size_t job, const TreeFile& file)
-    : Fetch(context, job, file), backoff_(context.hub.client().options().retry) {}
-
 LargeFetch::~LargeFetch() { end(); }
 
 void LargeFetch::begin() {
@@ -284,12 +281,12 @@ void LargeFetch::judge(PartStream& stream, const Response& response) {
 }
 
 void LargeFetch::again(const Response& response, const std::string& why, bool at_once) {
-  if (received_ - at_last_failure_ >= kWorthANewTry) backoff_.reset();
+  const bool progress = received_ - at_last_failure_ >= kWorthANewTry;
   at_last_failure_ = received_;
   wanted_ = std::max<std::size_t>(streams_.size(), 1);  // perhaps it was one connection too many
   has_looked_ = false;
   if (at_once) return fill();
-  if (const auto wait = wait_after(response, why, backoff_))
+  if (const auto wait = wait_after(response, why, progress))
     pause(*wait);
   else
     end();

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "cache/http/backoff.h"
 #include "cache/mirror/content_hash.h"
 #include "cache/mirror/fetch.h"
 #include "cache/mirror/file_answer.h"
@@ -19,7 +18,7 @@ namespace hf::cache {
 
 class LargeFetch final : public Fetch, public StreamOwner {
  public:
-  LargeFetch(FetchContext& context, std::size_t job, const TreeFile& file);
+  using Fetch::Fetch;
   ~LargeFetch() override;
 
   void begin() override;
@@ -68,7 +67,6 @@ class LargeFetch final : public Fetch, public StreamOwner {
   std::size_t wanted_ = 1;  // connections
   bool checking_ = false, waiting_ = false, over_ = false, has_looked_ = false;
 
-  Backoff backoff_;
   std::uint64_t at_last_failure_ = 0, received_ = 0;
   int wrong_ = 0;
 

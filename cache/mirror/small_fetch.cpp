@@ -8,9 +8,6 @@
 
 namespace hf::cache {
 
-SmallFetch::SmallFetch(FetchContext& context, std::size_t job, const TreeFile& file)
-    : Fetch(context, job, file), backoff_(context.hub.client().options().retry) {}
-
 SmallFetch::~SmallFetch() {
   if (ticket_ != 0) context_.hub.client().cancel(ticket_);
 }
@@ -93,9 +90,9 @@ void SmallFetch::check_whole() {
 }
 
 void SmallFetch::again(const Response& response, const std::string& why) {
-  if (bytes_.size() - at_last_failure_ >= kWorthANewTry) backoff_.reset();
+  const bool progress = bytes_.size() - at_last_failure_ >= kWorthANewTry;
   at_last_failure_ = bytes_.size();
-  if (const auto wait = wait_after(response, why, backoff_)) later(*wait, [this] { ask(); });
+  if (const auto wait = wait_after(response, why, progress)) later(*wait, [this] { ask(); });
 }
 
 void SmallFetch::wrong(const std::string& what) {

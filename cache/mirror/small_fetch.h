@@ -2,14 +2,13 @@
 #pragma once
 #include <string>
 
-#include "cache/http/backoff.h"
 #include "cache/mirror/fetch.h"
 
 namespace hf::cache {
 
 class SmallFetch final : public Fetch, public Receiver {
  public:
-  SmallFetch(FetchContext& context, std::size_t job, const TreeFile& file);
+  using Fetch::Fetch;
   ~SmallFetch() override;
 
   void begin() override;
@@ -26,7 +25,6 @@ class SmallFetch final : public Fetch, public Receiver {
   void again(const Response& response, const std::string& why);
   void wrong(const std::string& what);
 
-  Backoff backoff_;
   std::string bytes_;
   std::uint64_t before_ = 0;  // bytes of the answer that are here already
   std::size_t at_last_failure_ = 0;

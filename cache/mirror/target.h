@@ -10,11 +10,8 @@
 
 namespace hf::cache {
 
-enum class FileState {
-  missing,
-  in_blobs,
-  present
-};  // in_blobs: the content is there, only the name is missing
+// in_blobs: the content is there, only the name is missing.
+enum class FileState { missing, in_blobs, present };
 
 // place(), link() and sync() are called by a thread of their own, one call at a time; all others by the
 // thread that downloads.

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/file.h"
+#include "cache/store/cachedir_tag.h"
 #include "cache/store/content_copy.h"
 #include "cache/store/folders.h"
 #include "cache/store/sha256_record.h"
@@ -23,13 +24,6 @@ namespace hf::cache {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Word for word what huggingface_hub writes: backup programs know the first line.
-constexpr std::string_view kCachedirTag =
-    "Signature: 8a477f597d28d172789f06886806bc55\n"
-    "# This file is a cache directory tag created by huggingface_hub.\n"
-    "# For information about cache directory tags, see:\n"
-    "#\thttps://bford.info/cachedir/\n";
 
 // All that is half written stands in the repository's own folder under such a name: in refs/, snapshots/ and
 // the root huggingface_hub would take it for a ref, a file or a broken repository.
@@ -83,8 +77,11 @@ std::string_view shared_target(std::string_view target) {
 }  // namespace
 
 struct RepoFolder::Opened {
-  Opened(const fs::path& home_folder, const fs::path& locks)
-      : home(home_folder), blobs(home_folder / "blobs"), record(locks / "sha256") {}
+  Opened(const fs::path& home_folder, const fs::path& locks_folder)
+      : home(home_folder),
+        blobs(home_folder / "blobs"),
+        locks(locks_folder),
+        record(locks_folder / "sha256") {}
 
   // Below snapshots/<commit> or .no_exist/<commit>.
   Folders& below(const fs::path& root) {
@@ -95,7 +92,7 @@ struct RepoFolder::Opened {
     return std::string(kTemporary) + std::to_string(getpid()) + "-" + std::to_string(counter++);
   }
 
-  Folders home, blobs;
+  Folders home, blobs, locks;
   Sha256Record record;
   std::mutex mutex;
   std::map<std::string, Folders, std::less<>> others;
@@ -135,7 +132,7 @@ bool RepoFolder::has_file(std::string_view commit, const TreeFile& file) const {
 FileLock RepoFolder::lock(const TreeFile& file) const { return FileLock(locks_ / (file.etag() + ".lock")); }
 
 std::optional<FileLock> RepoFolder::try_lock(const TreeFile& file) const {
-  return FileLock::attempt(locks_ / (file.etag() + ".lock"));
+  return FileLock::attempt(opened_->locks.make(file.etag() + ".lock"));
 }
 
 void RepoFolder::make() const {
@@ -166,7 +163,7 @@ bool RepoFolder::can_link() const {
 }
 
 void RepoFolder::tag_root() const {
-  const fs::path tag = root_ / "CACHEDIR.TAG";
+  const fs::path tag = root_ / kCachedirTagName;
   std::error_code ignored;
   if (!fs::exists(tag, ignored)) write_whole(tag, kCachedirTag);
 }
@@ -276,14 +273,18 @@ std::optional<std::vector<TreeFile>> RepoFolder::read_tree(std::string_view comm
   return parse_tree_json(read_text(path, 1u << 30), shown(path));
 }
 
-void RepoFolder::write_ref(std::string_view revision, std::string_view commit) const {
+bool RepoFolder::has_ref(std::string_view revision, std::string_view commit) const {
   check_revision(revision);
-  if (revision == commit) return;
+  if (revision == commit) return true;
   const fs::path ref = home_ / "refs" / revision;
   std::error_code ignored;
-  if (fs::is_regular_file(ref, ignored) && fs::file_size(ref, ignored) == commit.size() &&
-      read_text(ref, commit.size()) == commit)
-    return;
+  return fs::is_regular_file(ref, ignored) && fs::file_size(ref, ignored) == commit.size() &&
+         read_text(ref, commit.size()) == commit;
+}
+
+void RepoFolder::write_ref(std::string_view revision, std::string_view commit) const {
+  if (has_ref(revision, commit)) return;
+  const fs::path ref = home_ / "refs" / revision;
   make_folder(ref.parent_path());
   write_whole(ref, commit);
   for (fs::path folder = ref.parent_path(); folder != home_; folder = folder.parent_path())

@@ -58,6 +58,8 @@ class RepoFolder {
   void write_tree(std::string_view commit, const std::vector<TreeFile>& files) const;
   // Nothing where there is none; Error{integrity} for one that is damaged.
   std::optional<std::vector<TreeFile>> read_tree(std::string_view commit) const;
+  // The ref says so, in exactly those bytes; a commit stands for itself.
+  bool has_ref(std::string_view revision, std::string_view commit) const;
   // After everything that was written so far is durable. Nothing is written when it says so already, or when
   // `revision` is the commit itself.
   void write_ref(std::string_view revision, std::string_view commit) const;
