@@ -15,6 +15,7 @@
 #include "cache/store/cachedir_tag.h"
 #include "cache/store/content_copy.h"
 #include "cache/store/tree_file.h"
+#include "cache/store/whole_file.h"
 
 namespace hf::cache {
 namespace {
@@ -23,8 +24,6 @@ namespace fs = std::filesystem;
 using Place = Folders::Place;
 
 constexpr std::string_view kNotes = ".cache/huggingface";
-constexpr std::string_view kTemporary = ".hf-";
-constexpr std::time_t kLeftAfter = 3600;  // seconds
 constexpr std::size_t kLongestName = 255;
 
 std::string shown(const fs::path& path) { return escaped(path.string(), 4096); }
@@ -170,9 +169,7 @@ void LocalTarget::copy_from_cache(const TreeFile& file) {
 
 void LocalTarget::copy(int from, const TreeFile& file) {
   check_is_no_note(file.path);
-  const Place made =
-      downloads_.make(std::string(kTemporary) + std::to_string(getpid()) + "-" + std::to_string(counter_++));
-  unlinkat(made.fd(), made.c_str(), 0);  // of a process that had our number
+  const Place made = downloads_.make(temporary_name());
   const OpenFile to(openat(made.fd(), made.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (!to.is_open()) throw system_error(shown(folder_ / file.path), errno);
   try {
@@ -236,13 +233,7 @@ void LocalTarget::prepare() {
   make_folder(parts());
   write_new(notes_ / kCachedirTagName, kCachedirTag);
   write_new(notes_ / ".gitignore", "*");
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(parts(), error)) {
-    struct stat info {};
-    if (entry.path().filename().string().starts_with(kTemporary) && lstat(entry.path().c_str(), &info) == 0 &&
-        !S_ISDIR(info.st_mode) && std::time(nullptr) - info.st_mtime > kLeftAfter)
-      unlink(entry.path().c_str());
-  }
+  remove_left_behind(parts());
 }
 
 bool LocalTarget::has_list() const {
@@ -258,10 +249,16 @@ bool LocalTarget::is_finished(std::string_view revision) const {
   return !tree_ || (has_list() && (revision.empty() || cache_.has_ref(revision, commit_)));
 }
 
+fs::path LocalTarget::path() const {
+  std::error_code error;
+  fs::path path = fs::canonical(folder_, error);
+  return error ? folder_ : path;
+}
+
 fs::path LocalTarget::finish(std::string_view revision) {
   if (tree_ && !has_list()) {
     make_folder(list().parent_path());
-    write_file(list(), tree_json(*tree_));
+    write_whole(downloads_.make(temporary_name()), list(), tree_json(*tree_));
   }
   sync();
   try {
@@ -269,9 +266,7 @@ fs::path LocalTarget::finish(std::string_view revision) {
   } catch (const Error& error) {  // the folder is complete also where the cache is closed to us
     if (error.kind() != ErrorKind::io) throw;
   }
-  std::error_code error;
-  fs::path path = fs::canonical(folder_, error);
-  return error ? folder_ : path;
+  return path();
 }
 
 }  // namespace hf::cache

@@ -122,11 +122,30 @@ TEST_CASE("A ref with a newline is written again without") {
   CHECK(read_text(f.home() / "refs/main") == kCommit);
 }
 
-TEST_CASE("An existing cache tag is left as it is") {
-  const TempDir dir;
-  put(dir / "CACHEDIR.TAG", "mine");
-  RepoFolder(Store(dir.path()), {"a/b"}).make();
-  CHECK(read_text(dir / "CACHEDIR.TAG") == "mine");
+TEST_CASE("The cache is tagged once it holds a file, and a tag that is there stays") {
+  Folder f;
+  CHECK_FALSE(fs::exists(f.dir / "CACHEDIR.TAG"));
+  f.folder.link(kCommit, f.file);
+  CHECK(read_text(f.dir / "CACHEDIR.TAG").starts_with("Signature: 8a477f597d28d172789f06886806bc55\n"));
+  put(f.dir / "CACHEDIR.TAG", "mine");
+  RepoFolder(f.store, {"a/b"}).link(kCommit, f.file);
+  CHECK(read_text(f.dir / "CACHEDIR.TAG") == "mine");
+}
+
+TEST_CASE("Two handles of one repository do not disturb each other") {
+  Folder f;
+  const RepoFolder other(f.store, {"a/b"});
+  const fs::path link = f.folder.snapshot(kCommit) / f.file.path;
+  for (int i = 0; i < 3; ++i) {
+    put(link, "in the way");
+    f.folder.link(kCommit, f.file);
+    fs::remove(link);
+    put(link, "in the way");
+    other.link(kCommit, f.file);
+    fs::remove(link);
+  }
+  f.folder.write_ref("main", kCommit);
+  other.write_ref("main", std::string(40, 'd'));
 }
 
 namespace {
