@@ -78,7 +78,7 @@ std::vector<Ordered> draw_faults(World& world, std::mt19937_64& random, Kind kin
     fault.times = times == 0 ? -1 : static_cast<int>(1 + times % 4);
     if (kind == Kind::by_program) fault.times = 1;  // its waits are not shortened
     if (kind == Kind::large && row.place != FaultPlace::list && row.place != FaultPlace::revision)
-      fault.target = random() % 2 == 0 ? "large.bin" : "";
+      fault.target = random() % 2 == 0 ? "large.bin" : "/resolve/";
     // Ten thousand pages take their time, and a list is short.
     if (fault.kind == FaultKind::endless_pages) fault.times = 1;
     if (fault.kind == FaultKind::drop || fault.kind == FaultKind::close)
