@@ -9,6 +9,7 @@
 #include "base/escape.h"
 #include "cache/mirror/cache_target.h"
 #include "cache/mirror/leftovers.h"
+#include "cache/mirror/local_target.h"
 #include "cache/mirror/scheduler.h"
 #include "cache/store/repo_folder.h"
 
@@ -27,6 +28,23 @@ std::string ref_of(const DownloadRequest& request) {
   if (request.ref) return *request.ref;
   return is_commit(request.revision) ? "" : request.revision;
 }
+
+// With the repository's place in the cache, which it copies from.
+struct PlaceInCache {
+  RepoFolder cache;
+};
+class LocalDownload : private PlaceInCache, public LocalTarget {
+ public:
+  LocalDownload(const Store& store, const DownloadRequest& request, const DownloadPlan& plan)
+      : PlaceInCache{RepoFolder(store, request.repo)},
+        LocalTarget(*request.local_dir, PlaceInCache::cache, plan.commit, list_of(plan)) {}
+
+ private:
+  static std::optional<std::vector<TreeFile>> list_of(const DownloadPlan& plan) {
+    if (plan.tree.empty() && !plan.files.empty()) return std::nullopt;  // only some were asked about
+    return plan.tree;
+  }
+};
 
 // Then nothing is written at all: a cache may be mounted read-only.
 bool is_all_there(const Target& target, const DownloadRequest& request, const DownloadPlan& plan) {
@@ -65,6 +83,7 @@ std::uint64_t DownloadPlan::bytes_to_fetch() const {
 
 std::unique_ptr<Target> make_target(const Store& store, const DownloadRequest& request,
                                     const DownloadPlan& plan) {
+  if (request.local_dir) return std::make_unique<LocalDownload>(store, request, plan);
   return std::make_unique<CacheTarget>(store, request.repo, plan.commit, plan.tree);
 }
 

@@ -20,6 +20,7 @@ struct DownloadRequest {
   Repo repo;
   std::string revision = "main";
   std::optional<std::string> ref = std::nullopt;  // another name for it in the cache; a commit has none else
+  std::optional<std::filesystem::path> local_dir = std::nullopt;  // instead of the cache
   Selection selection = {};
   bool force = false;                    // fetch also what is there
   unsigned workers = 0;                  // connections at a time; 0: by what the server takes

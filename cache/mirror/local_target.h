@@ -47,7 +47,7 @@ class LocalTarget : public Target {
   void sync() const override;
   void prepare() override;
   bool is_finished(std::string_view revision) const override;
-  std::filesystem::path path() const override;
+  std::filesystem::path path() const override;  // canonical where the folder is there
   std::filesystem::path finish(std::string_view revision) override;
 
  private:
@@ -75,6 +75,7 @@ class LocalTarget : public Target {
   mutable Folders files_, downloads_;
   mutable std::mutex mutex_;
   mutable std::map<std::string, Seen, std::less<>> seen_;  // by path
+  unsigned counter_ = 0;
 };
 
 }  // namespace hf::cache
