@@ -12,12 +12,15 @@
 
 namespace hf::cache {
 
+Command adopt_command();
 Command download_command();
 Command env_command();
 Command ls_command();
 Command path_command();
+Command token_command();
 Command prune_command();
 Command rm_command();
+Command verify_command();
 
 struct CommonOptions {
   bool json = false, quiet = false;
