@@ -17,6 +17,7 @@ build=(
 tests=(
   doctest-dev python3-venv
   dpkg-dev file                                       # the .deb package and its dependencies
+  groff-base                                          # the manual pages, checked
   nginx-light openssl tmux                            # TLS and HTTP/2 to download from; a recorded terminal
   util-linux
 )

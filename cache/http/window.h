@@ -20,6 +20,8 @@ class Window {
   unsigned epoch() const { return epoch_; }
 
  private:
+  double growth(std::chrono::microseconds first_byte) const;
+
   double size_, most_;
   bool by_delay_;
   bool opening_ = true;  // nothing has spoken against growing yet

@@ -19,41 +19,53 @@ namespace hf::cache {
 namespace {
 
 using std::chrono::milliseconds;
+using Place = Folders::Place;
 
 constexpr int kFlags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
 constexpr std::time_t kMomentOfWriting = 2;  // seconds that a new marker may be without its text
 constexpr std::time_t kLongSilence = 600;    // seconds after which a marker that proves nothing is passed by
 
-bool is_same(const struct stat& a, const struct stat& b) {
-  return a.st_ino == b.st_ino && a.st_dev == b.st_dev;
+Place place_of(const std::filesystem::path& file) {
+  return {std::make_shared<const OpenFile>(AT_FDCWD), file.string()};
+}
+
+// With its folder, where that can be told.
+Error failure(const Place& file, int code) {
+  std::error_code ignored;
+  const auto folder = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(file.fd()), ignored);
+  return system_error(escaped((folder / file.name).string(), 4096), code);
 }
 
 // The file may have been deleted, or deleted and made again, between open and flock: then this lock guards
 // nothing.
-bool is_current(int fd, const std::filesystem::path& file) {
+bool is_current(int fd, const Place& file) {
   struct stat held {
   }, named{};
-  return fstat(fd, &held) == 0 && held.st_nlink > 0 && lstat(file.c_str(), &named) == 0 &&
-         is_same(held, named);
+  return fstat(fd, &held) == 0 && held.st_nlink > 0 &&
+         fstatat(file.fd(), file.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 && held.st_ino == named.st_ino &&
+         held.st_dev == named.st_dev;
 }
 
-struct LockFile {
+struct Opened {
   OpenFile file;  // not open: closed to us
-  bool created = false;
+  bool is_new = false;
 };
 
-// Open for reading and writing, as NFS wants it, or only for reading when it is another user's.
-LockFile open_lock_file(const std::filesystem::path& file) {
-  while (true) {
-    int fd = open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | kFlags, 0664);
+bool is_closed(int code) { return code == EACCES || code == EPERM || code == EROFS; }
+
+// For reading and writing, as NFS wants it; only for reading when it is another user's.
+Opened open_lock_file(const Place& file) {
+  const auto open_as = [&](int flags) { return openat(file.fd(), file.c_str(), flags | kFlags, 0664); };
+  for (int tries = 0;; ++tries) {
+    int fd = open_as(O_RDWR | O_CREAT | O_EXCL);
     if (fd >= 0) return {OpenFile(fd), true};
-    if (errno == EEXIST) fd = open(file.c_str(), O_RDWR | kFlags);
-    if (fd < 0 && errno == EACCES) fd = open(file.c_str(), O_RDONLY | kFlags);
+    const int refused = errno;
+    if (refused != EEXIST && !is_closed(refused)) throw failure(file, refused);
+    fd = open_as(O_RDWR);
+    if (fd < 0 && is_closed(errno)) fd = open_as(O_RDONLY);
     if (fd >= 0) return {OpenFile(fd), false};
-    if (errno == EACCES || errno == EPERM || errno == EROFS) return {};
-    std::error_code error;
-    const bool vanished = errno == ENOENT && std::filesystem::is_directory(file.parent_path(), error);
-    if (!vanished) throw system_error(escaped(file.string(), 4096), errno);
+    if (is_closed(errno) || (errno == ENOENT && is_closed(refused))) return {};
+    if (errno != ENOENT || tries == 8) throw failure(file, errno);  // ENOENT: removed between the two
   }
 }
 
@@ -62,7 +74,7 @@ enum class Marker { holds, silent, removed };
 // Of a file whose being there is another's lock. That of a process that is gone is removed, and so is the
 // half written one of a process that was killed. An empty one says nothing: holders of older versions leave
 // it so, and flock() on another file system left it behind.
-Marker look_at_marker(int fd, const std::filesystem::path& file) {
+Marker look_at_marker(int fd, const Place& file) {
   std::string text(kLongestSoftLockText + 1, '\0');
   const ssize_t got = pread(fd, text.data(), text.size(), 0);
   text.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
@@ -71,9 +83,8 @@ Marker look_at_marker(int fd, const std::filesystem::path& file) {
   const std::time_t silence = std::time(nullptr) - info.st_mtime;
   const SoftLockHolder holder = soft_lock_holder(text);
   const bool half_written = holder == SoftLockHolder::unknown && !text.empty() && silence > kMomentOfWriting;
-  if (holder == SoftLockHolder::dead || half_written) {
-    if (!is_current(fd, file) || unlink(file.c_str()) == 0) return Marker::removed;
-  }
+  if (holder == SoftLockHolder::dead || half_written)
+    if (!is_current(fd, file) || unlinkat(file.fd(), file.c_str(), 0) == 0) return Marker::removed;
   return holder != SoftLockHolder::alive && silence > kLongSilence ? Marker::silent : Marker::holds;
 }
 
@@ -96,24 +107,28 @@ FileLock::FileLock(const std::filesystem::path& file) {
   }
 }
 
-std::optional<FileLock> FileLock::attempt(const std::filesystem::path& path) {
+std::optional<FileLock> FileLock::attempt(const std::filesystem::path& file) {
+  return attempt(place_of(file));
+}
+
+std::optional<FileLock> FileLock::attempt(const Place& file) {
   while (true) {
-    LockFile opened = open_lock_file(path);
+    Opened opened = open_lock_file(file);
     if (!opened.file.is_open()) return FileLock();
     const int fd = opened.file.get();
     switch (claim(fd)) {
       case Claim::taken:
         return std::nullopt;
       case Claim::ours:
-        if (!is_current(fd, path)) continue;
+        if (!is_current(fd, file)) continue;
         // For the group whatever the umask is: others who share the cache wait for it as well.
-        if (opened.created) static_cast<void>(fchmod(fd, 0664));
-        return FileLock(std::move(opened.file), {});
+        if (opened.is_new) static_cast<void>(fchmod(fd, 0664));
+        return FileLock(std::move(opened.file));
       case Claim::no_locks:
         break;
     }
-    if (opened.created) return make_marker(std::move(opened.file), path);
-    switch (look_at_marker(fd, path)) {
+    if (opened.is_new) return make_marker(std::move(opened.file), file);
+    switch (look_at_marker(fd, file)) {
       case Marker::removed:
         continue;
       case Marker::holds:
@@ -124,19 +139,22 @@ std::optional<FileLock> FileLock::attempt(const std::filesystem::path& path) {
   }
 }
 
-FileLock FileLock::make_marker(OpenFile file, const std::filesystem::path& path) {
-  static_cast<void>(fchmod(file.get(), 0644));  // only its holder may change what it says
+FileLock FileLock::make_marker(OpenFile made, const Place& file) {
+  static_cast<void>(fchmod(made.get(), 0644));  // only its holder may change what it says
   const std::string text = soft_lock_text();
-  if (write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
+  if (write(made.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
     const int code = errno;
-    unlink(path.c_str());
-    throw system_error(escaped(path.string(), 4096), code);
+    unlinkat(file.fd(), file.c_str(), 0);
+    throw failure(file, code);
   }
-  return FileLock(std::move(file), path);
+  FileLock lock(std::move(made));
+  lock.marker_ = file;
+  return lock;
 }
 
 FileLock::~FileLock() {
-  if (!marker_.empty() && held_.is_open() && is_current(held_.get(), marker_)) unlink(marker_.c_str());
+  if (marker_ && held_.is_open() && is_current(held_.get(), *marker_))
+    unlinkat(marker_->fd(), marker_->c_str(), 0);
 }
 
 }  // namespace hf::cache

@@ -6,8 +6,8 @@
 #pragma once
 #include <filesystem>
 #include <optional>
-#include <string>
 
+#include "cache/store/folders.h"
 #include "cache/store/open_file.h"
 
 namespace hf::cache {
@@ -20,6 +20,7 @@ class FileLock {
   explicit FileLock(const std::filesystem::path& file);
   // Without waiting: nothing when another process has it.
   static std::optional<FileLock> attempt(const std::filesystem::path& file);
+  static std::optional<FileLock> attempt(const Folders::Place& file);
 
   ~FileLock();
   FileLock(FileLock&&) noexcept = default;
@@ -29,12 +30,11 @@ class FileLock {
 
  private:
   FileLock() = default;
-  FileLock(OpenFile held, std::filesystem::path marker)
-      : held_(std::move(held)), marker_(std::move(marker)) {}
-  static FileLock make_marker(OpenFile file, const std::filesystem::path& path);
+  explicit FileLock(OpenFile held) : held_(std::move(held)) {}
+  static FileLock make_marker(OpenFile made, const Folders::Place& file);
 
   OpenFile held_;
-  std::filesystem::path marker_;  // of a lock that is its file's being there
+  std::optional<Folders::Place> marker_;  // of a lock that is its file's being there
 };
 
 enum class Claim { ours, taken, no_locks };

@@ -70,7 +70,7 @@ bool Sha256Record::open() {
     static_cast<void>(fchmod(fd, 0664));  // for the group whatever the umask is, as the lock files beside it
   else if (errno == EEXIST)
     fd = ::open(file_.c_str(), kFlags);
-  if (fd < 0 && (errno == EACCES || errno == EPERM || errno == EROFS)) return false;
+  if (fd < 0 && (errno == EACCES || errno == EPERM || errno == EROFS || errno == ENOENT)) return false;
   if (fd < 0) throw system_error(escaped(file_.string(), 4096), errno);
   appended_ = OpenFile(fd);
   const off_t size = lseek(fd, 0, SEEK_END);

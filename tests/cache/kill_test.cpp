@@ -41,7 +41,7 @@ class Killed {
       const std::string name = entry.path().filename().string();
       if (!name.starts_with(etag_) || !name.ends_with(".journal")) continue;
       const auto journal = cache::parse_journal(read_text(entry.path()));
-      return journal ? journal->last.bytes : 0;
+      return journal ? journal->vouched_bytes() : 0;
     }
     return 0;
   }

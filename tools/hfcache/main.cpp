@@ -37,7 +37,8 @@ Command hfcache() {
                        "hfcache path sentence-transformers/all-MiniLM-L6-v2 config.json", "hfcache ls"},
           .exits = exits_of({0, 1, 2, 3, 4, 5, 6, 8, 130}),
           .variables = variables(),
-          .commands = {download_command(), ls_command(), path_command(), env_command()},
+          .commands = {download_command(), ls_command(), path_command(), verify_command(), adopt_command(),
+                       prune_command(), rm_command(), token_command(), env_command()},
           .suggest = [](Completes) { return cached_repos(); }};
 }
 

@@ -1,0 +1,80 @@
+#include "cache/mirror/file_answer.h"
+
+#include "base/escape.h"
+#include "cache/http/headers.h"
+#include "cache/http/url.h"
+#include "cache/hub/repo.h"
+
+namespace hf::cache {
+namespace {
+
+std::string_view last_header(const Response& head, std::string_view name) {
+  return head.hops.back().headers.find(name).value_or("");
+}
+
+std::string told(std::uint64_t bytes) { return std::to_string(bytes) + " bytes"; }
+
+// Of the Hub's origin: a redirect within it may leave the description of the file to its target.
+std::string_view hub_header(const Response& head, std::string_view name) {
+  const std::string home = origin_of(head.hops.front().url);
+  for (const Hop& hop : head.hops) {
+    if (origin_of(hop.url) != home) break;
+    if (const auto value = hop.headers.find(name)) return *value;
+  }
+  return "";
+}
+
+}  // namespace
+
+void check_identity(const Response& head, const TreeFile& file, std::string_view commit) {
+  const std::string_view linked = hub_header(head, "x-linked-etag");
+  const std::string etag = plain_etag(linked.empty() ? hub_header(head, "etag") : linked);
+  const std::string_view told_commit = hub_header(head, "x-repo-commit");
+  if (etag.empty()) throw WrongAnswer{"the server names no ETag of the file", true};
+  if (told_commit.empty()) throw WrongAnswer{"the server names no commit of the file (X-Repo-Commit)", true};
+  if (told_commit != commit)
+    throw WrongAnswer{"the server's file is of commit " + in_quotes(told_commit) + ", " +
+                          std::string(commit) + " was asked for",
+                      true};
+  if (is_etag(etag) && etag.size() == file.etag().size() && etag != file.etag())
+    throw WrongAnswer{"the server's file has etag " + etag + ", the revision's list says " + file.etag(),
+                      true};
+  const auto size = parse_number(hub_header(head, "x-linked-size"));
+  if (size && *size != file.size)
+    throw WrongAnswer{
+        "the server's file has " + told(*size) + ", the revision's list says " + std::to_string(file.size),
+        true};
+}
+
+std::uint64_t bytes_before(const Response& head, const TreeFile& file, std::uint64_t first) {
+  const std::string_view encoding = last_header(head, "content-encoding");
+  if (!encoding.empty() && encoding != "identity")
+    throw WrongAnswer{"the server encodes the file as " + in_quotes(encoding) +
+                      ", its plain bytes were asked for"};
+  if (head.status() == 206) {
+    const std::string_view value = last_header(head, "content-range");
+    const auto range = parse_content_range(value);
+    if (!range || range->first != first || (range->total && *range->total != file.size))
+      throw WrongAnswer{"the server answers with range " + in_quotes(value.empty() ? "(none)" : value) +
+                        ", \"bytes " + std::to_string(first) + "-…/" + std::to_string(file.size) +
+                        "\" is expected"};
+    return 0;
+  }
+  const auto length = parse_number(last_header(head, "content-length"));
+  if (length && *length != file.size)
+    throw WrongAnswer{"the server has " + told(*length) + ", the revision's list says " +
+                      std::to_string(file.size)};
+  return first;
+}
+
+std::string strong_etag(const Response& head) {
+  const std::string_view etag = last_header(head, "etag");
+  const bool quoted = etag.size() > 2 && etag.front() == '"' && etag.back() == '"';
+  return quoted ? std::string(etag) : "";
+}
+
+bool is_expired(const Response& response) {
+  return response.hops.size() > 1 && (response.status() == 403 || response.status() == 401);
+}
+
+}  // namespace hf::cache

@@ -1,0 +1,361 @@
+#include "cache/store/remove.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "base/error.h"
+#include "base/escape.h"
+#include "base/file.h"
+#include "base/progress.h"
+#include "cache/store/file_lock.h"
+#include "cache/store/remnant_names.h"
+#include "cache/store/scan_repo.h"
+
+namespace hf::cache {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string shown(const fs::path& path) { return escaped(path.string(), 4096); }
+
+std::string etag_of(const std::string& blob_path) {
+  const std::string name = blob_path.substr(blob_path.rfind('/') + 1);
+  return name.substr(0, name.find('.'));
+}
+
+std::string trimmed(const std::string& text) { return text.substr(0, text.find_last_not_of(" \t\r\n") + 1); }
+
+// False when it is not there any more.
+bool unlink_if_there(const fs::path& path) {
+  if (unlink(path.c_str()) == 0) return true;
+  if (errno == ENOENT) return false;
+  throw system_error(shown(path), errno);
+}
+
+// Another process may be removing the same one.
+void remove_tree(const fs::path& path) {
+  std::error_code error;
+  for (int tries = 0; tries < 100; ++tries) {
+    fs::remove_all(path, error);
+    if (error != std::errc::no_such_file_or_directory && error != std::errc::directory_not_empty) break;
+  }
+  if (error) throw system_error(shown(path), error.value());
+}
+
+// How many locks to hold at a time: half of the descriptors that the process may have.
+std::size_t locks_at_a_time() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 64;
+  return std::clamp<std::size_t>(static_cast<std::size_t>(limit.rlim_cur) / 2, 1, 2048);
+}
+
+class RepoRemover {
+ public:
+  RepoRemover(const Store& store, const RepoRemoval& removal, FileTime newest, RemovalReport& report)
+      : root_(fs::absolute(store.root())),
+        removal_(removal),
+        planned_(*removal.repo),
+        home_(planned_.path),
+        newest_(newest),
+        report_(report) {}
+
+  void remove() {
+    const bool changes_revisions = !removal_.revisions.empty() || !removal_.refs.empty();
+    if (changes_revisions && is_in_use(Store(root_), planned_.repo)) {
+      keep("is being downloaded, its revisions stay");
+    } else if (changes_revisions) {
+      remove_refs();
+      remove_snapshots();
+    }
+    remove_blobs();
+    for (const std::size_t at : removal_.remnants) remove_remnant(planned_.remnants[at]);
+    if (removal_.is_whole) remove_folders();
+  }
+
+ private:
+  void keep(const std::string& why) {
+    report_.kept.push_back(std::string(name_of(planned_.repo.type)) + " " + escaped(planned_.repo.id) + ": " +
+                           why);
+  }
+  CachedRepo look_again() const;
+  std::optional<FileLock> lock(const std::string& etag);
+
+  void remove_refs();
+  bool take_ref(const std::string& name, const std::string& expected);
+  void remove_snapshots();
+  void hide(const CachedRevision& revision);
+  void restore_wanted();
+  void delete_hidden(const CachedRevision& revision);
+  void remove_blobs();
+  void remove_batch(std::size_t begin, std::size_t end);
+  void remove_blob(const CachedContent& blob);
+  void remove_remnant(const Remnant& remnant);
+  bool remove_unfinished(const Remnant& remnant);
+  bool remove_dead_ref(const Remnant& remnant);
+  void remove_empty_above(fs::path folder) const;
+  void remove_folders();
+
+  fs::path root_;
+  const RepoRemoval& removal_;
+  const CachedRepo& planned_;
+  fs::path home_;
+  FileTime newest_;
+  RemovalReport& report_;
+  std::size_t blobs_in_use_ = 0;
+  std::map<std::string, fs::path> hidden_;  // by commit: where its snapshot is now
+};
+
+CachedRepo RepoRemover::look_again() const {
+  const Folder root(root_.string(), Folder::Links::follow);
+  return scan_repo(root, home_.filename().string(), planned_.repo, home_, has_shared_store(root));
+}
+
+// Nothing where another process has it, or where nobody can tell.
+std::optional<FileLock> RepoRemover::lock(const std::string& etag) {
+  const fs::path folder = root_ / ".locks" / home_.filename();
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) throw system_error(shown(folder), error.value());
+  auto lock = FileLock::attempt(folder / (etag + ".lock"));
+  return lock && lock->is_held() ? std::move(lock) : std::nullopt;
+}
+
+void RepoRemover::remove_refs() {
+  for (const std::size_t at : removal_.revisions) {
+    const CachedRevision& revision = planned_.revisions[at];
+    for (const std::string& name : revision.refs) take_ref(name, revision.commit);
+  }
+  for (const CachedRevision& revision : planned_.revisions)
+    for (const std::string& name : revision.refs)
+      if (std::find(removal_.refs.begin(), removal_.refs.end(), name) != removal_.refs.end())
+        take_ref(name, revision.commit);
+}
+
+// A ref that says something else by now is put back: it is taken away first and read then, so that no new one
+// can be lost in between.
+bool RepoRemover::take_ref(const std::string& name, const std::string& expected) {
+  const fs::path ref = home_ / "refs" / name,
+                 taken = home_ / (std::string(kTakenRefPrefix) + std::to_string(getpid()));
+  if (rename(ref.c_str(), taken.c_str()) != 0) {
+    if (errno == ENOENT) return false;
+    throw system_error(shown(ref), errno);
+  }
+  const bool is_same = trimmed(read_text(taken, 4096)) == expected;
+  if (!is_same && link(taken.c_str(), ref.c_str()) != 0 && errno != EEXIST &&  // not all file systems can
+      rename(taken.c_str(), ref.c_str()) != 0)
+    throw system_error(shown(ref), errno);
+  unlink_if_there(taken);
+  sync_folder(ref.parent_path());
+  if (is_same) remove_empty_above(ref.parent_path());
+  return is_same;
+}
+
+// In one step, to a name that nobody reads. A killed process of our number, as containers have, may have left
+// one.
+void RepoRemover::hide(const CachedRevision& revision) {
+  for (int i = 0;; ++i) {
+    const fs::path name = home_ / (std::string(kRemovedPrefix) + std::to_string(getpid()) + "-" +
+                                   std::to_string(i) + "-" + revision.commit);
+    if (rename(revision.path.c_str(), name.c_str()) == 0) {
+      hidden_[revision.commit] = name;
+      return;
+    }
+    if (errno == ENOENT) return;  // another process did it
+    if (errno != EEXIST && errno != ENOTEMPTY) throw system_error(shown(revision.path), errno);
+  }
+}
+
+void RepoRemover::remove_snapshots() {
+  const CachedRepo now = look_again();
+  for (const std::size_t at : removal_.revisions) {
+    const std::string& commit = planned_.revisions[at].commit;
+    const auto found =
+        std::find_if(now.revisions.begin(), now.revisions.end(),
+                     [&](const CachedRevision& revision) { return revision.commit == commit; });
+    if (found == now.revisions.end()) continue;
+    if (!found->refs.empty() || found->touched > std::max(newest_, planned_.revisions[at].touched)) {
+      keep("revision " + commit.substr(0, 12) + " is needed again");
+      continue;
+    }
+    hide(*found);
+  }
+  if (hidden_.empty()) return;
+  restore_wanted();
+  sync_folder(home_ / "snapshots");
+  sync_folder(home_);
+  for (const std::size_t at : removal_.revisions)
+    if (hidden_.contains(planned_.revisions[at].commit)) delete_hidden(planned_.revisions[at]);
+}
+
+// A ref may have been written between the look at the refs and the step that took the snapshot away.
+void RepoRemover::restore_wanted() {
+  for (const Remnant& remnant : look_again().remnants) {
+    if (remnant.kind != Remnant::Kind::dead_ref || !hidden_.contains(remnant.commit)) continue;
+    const fs::path snapshot = home_ / "snapshots" / remnant.commit;
+    if (rename(hidden_[remnant.commit].c_str(), snapshot.c_str()) != 0)
+      throw system_error(shown(snapshot), errno);
+    hidden_.erase(remnant.commit);
+    keep("revision " + remnant.commit.substr(0, 12) + " is needed again");
+  }
+}
+
+void RepoRemover::delete_hidden(const CachedRevision& revision) {
+  remove_tree(hidden_[revision.commit]);
+  remove_tree(home_ / ".no_exist" / revision.commit);
+  unlink_if_there(home_ / "trees" / (revision.commit + ".json"));
+  ++report_.revisions;
+  for (const std::size_t at : revision.contents)
+    if (!planned_.contents[at].is_blob() && planned_.contents[at].is_inside())
+      report_.bytes += planned_.contents[at].info.bytes;
+}
+
+void RepoRemover::remove_blobs() {
+  const std::size_t step = locks_at_a_time();
+  for (std::size_t begin = 0; begin < removal_.blobs.size(); begin += step)
+    remove_batch(begin, std::min(begin + step, removal_.blobs.size()));
+  if (blobs_in_use_ > 0)
+    keep(blobs_in_use_ == 1 ? "a blob is in use" : std::to_string(blobs_in_use_) + " blobs are in use");
+}
+
+void RepoRemover::remove_batch(std::size_t begin, std::size_t end) {
+  check_interrupted();
+  std::vector<FileLock> locks;
+  std::set<std::string> ours;  // paths of blobs whose lock is
+  for (std::size_t i = begin; i < end; ++i) {
+    const std::string& path = planned_.contents[removal_.blobs[i]].path;
+    if (auto taken = lock(etag_of(path))) {
+      locks.push_back(std::move(*taken));
+      ours.insert(path);
+    } else {
+      ++blobs_in_use_;
+    }
+  }
+  const CachedRepo now = look_again();
+  for (const CachedContent& content : now.contents) {
+    if (!ours.contains(content.path)) continue;
+    if (!content.is_linked && now.links_are_known && content.info.newest() <= newest_) remove_blob(content);
+  }
+}
+
+void RepoRemover::remove_blob(const CachedContent& blob) {
+  if (!unlink_if_there(home_ / blob.path)) return;
+  ++report_.blobs;
+  report_.bytes += blob.shared.empty() ? blob.info.bytes : sweep_shared_blob(root_, blob.shared);
+}
+
+void RepoRemover::remove_remnant(const Remnant& remnant) {
+  check_interrupted();
+  const fs::path path = home_ / remnant.path;
+  std::error_code error;
+  const bool has_revision =
+      !remnant.commit.empty() && fs::exists(home_ / "snapshots" / remnant.commit, error);
+  bool is_gone = false;
+  switch (remnant.kind) {
+    case Remnant::Kind::partial:
+    case Remnant::Kind::incomplete:
+    case Remnant::Kind::temporary:
+      is_gone = remove_unfinished(remnant);
+      break;
+    case Remnant::Kind::dead_ref:
+      is_gone = !has_revision && remove_dead_ref(remnant);
+      break;
+    case Remnant::Kind::removed:
+    case Remnant::Kind::list:
+      if (!has_revision) remove_tree(path);
+      is_gone = !has_revision;
+      break;
+    case Remnant::Kind::empty_folder:
+      remove_empty_above(path);
+      is_gone = !fs::exists(path, error);
+      break;
+  }
+  if (!is_gone) return keep(escaped(remnant.path) + " is in use");
+  ++report_.remnants;
+  if (remnant.info.kind == EntryKind::file) report_.bytes += remnant.info.bytes;
+}
+
+// Its process is gone when nobody has its lock, nor the content's, and nothing was written to it since it was
+// found.
+bool RepoRemover::remove_unfinished(const Remnant& remnant) {
+  const fs::path path = home_ / remnant.path;
+  if (remnant.path.ends_with(".journal") &&
+      fs::exists(home_ / remnant.path.substr(0, remnant.path.rfind('.'))))
+    return false;
+  const std::string etag = etag_of(remnant.path);
+  const std::optional<FileLock> content_lock = is_etag(etag) ? lock(etag) : std::nullopt;
+  if (is_etag(etag) && !content_lock) return false;
+  const OpenFile file(open(path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  const bool is_free = file.is_open() ? claim(file.get()) != Claim::taken : errno == ENOENT || errno == ELOOP;
+  const auto info = Folder(home_.string(), Folder::Links::follow).info(remnant.path);
+  const bool is_same = info && info->modified == remnant.info.modified && info->bytes == remnant.info.bytes;
+  if (is_free && is_same) unlink_if_there(path);
+  return !info || (is_free && is_same);
+}
+
+bool RepoRemover::remove_dead_ref(const Remnant& remnant) {
+  const fs::path ref = home_ / remnant.path;
+  const auto text = Folder(home_.string(), Folder::Links::follow).text(remnant.path, 4096);
+  const std::string commit = text ? trimmed(*text) : std::string();
+  if (is_commit(commit) != !remnant.commit.empty()) return false;
+  if (!is_commit(commit)) return unlink_if_there(ref);
+  return commit == remnant.commit && take_ref(remnant.path.substr(remnant.path.find('/') + 1), commit);
+}
+
+// The folder and those above it, as far as they are empty, up to refs/.
+void RepoRemover::remove_empty_above(fs::path folder) const {
+  for (const fs::path top = home_ / "refs"; folder != top && folder.string().starts_with(top.string());
+       folder = folder.parent_path())
+    if (rmdir(folder.c_str()) != 0) return;
+}
+
+// From the inside outwards, and only what is empty; snapshots/ last, since a repository without it counts as
+// damaged.
+void RepoRemover::remove_folders() {
+  std::error_code error;
+  for (const char* name : {"blobs", "refs", "trees", ".no_exist"}) rmdir((home_ / name).c_str());
+  for (const fs::directory_entry& entry : fs::directory_iterator(home_, error))
+    if (entry.path().filename() != "snapshots") return keep("its folder stays, it is not empty");
+  if (rmdir((home_ / "snapshots").c_str()) == 0 || errno == ENOENT) rmdir(home_.c_str());
+}
+
+}  // namespace
+
+bool is_in_use(const Store& store, const Repo& repo) {
+  const fs::path folder = store.root() / ".locks" / folder_name(repo);
+  Folder locks(folder.string());
+  for (const FolderEntry& entry : locks.entries())
+    if (entry.kind == EntryKind::file && entry.name.ends_with(".lock") &&
+        !FileLock::attempt(folder / entry.name))
+      return true;
+  return false;
+}
+
+RemovalReport remove(const Store& store, const RemovalPlan& plan, FileTime newest) {
+  RemovalReport report;
+  const auto attempt = [&](const auto& work) {
+    try {
+      work();
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::interrupted) throw;
+      report.failures.emplace_back(error.what());
+    }
+  };
+  for (const RepoRemoval& removal : plan.repos)
+    attempt([&] { RepoRemover(store, removal, newest, report).remove(); });
+  for (const SharedBlob& blob : plan.shared)
+    attempt([&] {
+      check_interrupted();
+      report.bytes += sweep_shared_blob(fs::absolute(store.root()), blob.name);
+    });
+  return report;
+}
+
+}  // namespace hf::cache
