@@ -177,14 +177,16 @@ Problems run_one(const CampaignOptions& options, std::uint64_t run, Kind kind, T
 }  // namespace
 
 int main(int argc, char** argv) {
-  const CampaignOptions options = campaign_options(argc, argv, {.runs = 2000, .more = {{"--cli", "100"}, {"--large", "40"}}});
+  const CampaignOptions options =
+      campaign_options(argc, argv, {.runs = 2000, .more = {{"--cli", "100"}, {"--large", "40"}}});
   use_memory_for_folders();
   const std::uint64_t by_program = std::strtoull(options.more.at("--cli").c_str(), nullptr, 10);
-  const std::uint64_t large = std::max<std::uint64_t>(1, std::strtoull(options.more.at("--large").c_str(), nullptr, 10));
+  const std::uint64_t large =
+      std::max<std::uint64_t>(1, std::strtoull(options.more.at("--large").c_str(), nullptr, 10));
   Tally tally;
   const std::uint64_t end = options.first + options.runs;
   const std::uint64_t wrong = run_all("fault_campaign", options, [&](std::uint64_t run) {
-    const Kind kind = run + by_program >= end       ? Kind::by_program
+    const Kind kind = run + by_program >= end    ? Kind::by_program
                       : run % large == large - 1 ? Kind::large
                                                  : Kind::usual;
     return run_one(options, run, kind, tally);

@@ -42,8 +42,8 @@ Problems problems_of(const Case& one) {
   if (!outcome.allows(finish.kind))
     problems.push_back("ended as " + std::string(finish.kind ? name_of(*finish.kind) : "complete") + " " +
                        finish.message);
-  if (finish.kind && one.row.place != FaultPlace::file && one.target != kModel && !shows_in_files(fault.kind) &&
-      world.hub().bytes_served("/resolve/") > 0)
+  if (finish.kind && one.row.place != FaultPlace::file && one.target != kModel &&
+      !shows_in_files(fault.kind) && world.hub().bytes_served("/resolve/") > 0)
     problems.push_back("files were fetched all the same");
   check_cache(world.repo_folder(), problems);
   if (finish.kind && std::filesystem::exists(world.repo_folder() / "refs/main"))
