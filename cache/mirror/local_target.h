@@ -47,7 +47,7 @@ class LocalTarget : public Target {
   void sync() const override;
   void prepare() override;
   bool is_finished(std::string_view revision) const override;
-  std::filesystem::path path() const override;
+  std::filesystem::path path() const override;  // canonical where the folder is there
   std::filesystem::path finish(std::string_view revision) override;
 
  private:
@@ -64,7 +64,7 @@ class LocalTarget : public Target {
   void copy_from_cache(const TreeFile& file);
   void copy(int from, const TreeFile& file);
   void give_name(int folder, const char* name, const TreeFile& file);
-  void write_note(const TreeFile& file);
+  void write_note(const TreeFile& file, const struct stat& known);
   bool has_list() const;
   std::filesystem::path list() const { return notes_ / "trees" / (commit_ + ".json"); }
 
@@ -75,6 +75,7 @@ class LocalTarget : public Target {
   mutable Folders files_, downloads_;
   mutable std::mutex mutex_;
   mutable std::map<std::string, Seen, std::less<>> seen_;  // by path
+  unsigned counter_ = 0;
 };
 
 }  // namespace hf::cache

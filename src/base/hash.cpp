@@ -2,9 +2,22 @@
 
 #include <openssl/evp.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 
 namespace hf {
+namespace {
+
+// Found once: EVP_sha256() would be looked up among the providers again for every context. Kept for the life
+// of the process, since a hasher may outlive static objects.
+const EVP_MD* digest_of(HashKind kind) {
+  static const EVP_MD* const sha256 = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+  static const EVP_MD* const sha1 = EVP_MD_fetch(nullptr, "SHA1", nullptr);
+  return kind == HashKind::sha256 ? sha256 : sha1;
+}
+
+}  // namespace
 
 struct Hasher::State {
   EVP_MD_CTX* context = EVP_MD_CTX_new();
@@ -12,8 +25,9 @@ struct Hasher::State {
 };
 
 Hasher::Hasher(HashKind kind, std::uint64_t size) : state_(std::make_unique<State>()) {
-  const EVP_MD* digest = kind == HashKind::sha256 ? EVP_sha256() : EVP_sha1();
-  if (state_->context == nullptr || EVP_DigestInit_ex(state_->context, digest, nullptr) != 1)
+  const EVP_MD* digest = digest_of(kind);
+  if (state_->context == nullptr || digest == nullptr ||
+      EVP_DigestInit_ex2(state_->context, digest, nullptr) != 1)
     throw Error(ErrorKind::internal, "OpenSSL: no digest");
   if (kind == HashKind::git_sha1) {
     const std::string head = "blob " + std::to_string(size) + '\0';
@@ -41,6 +55,15 @@ std::string Hasher::hex() const {
   std::string out;
   for (unsigned i = 0; i < length; ++i) out += {kHex[digest[i] >> 4], kHex[digest[i] & 15]};
   return out;
+}
+
+void update_all(std::span<Hasher* const> hashers, std::span<const std::byte> bytes) {
+  constexpr std::size_t kPiece = 16 << 10;  // half of a small first-level cache
+  while (!bytes.empty()) {
+    const auto piece = bytes.first(std::min(hashers.size() > 1 ? kPiece : bytes.size(), bytes.size()));
+    for (Hasher* hasher : hashers) hasher->update(piece);
+    bytes = bytes.subspan(piece.size());
+  }
 }
 
 std::string sha256_hex(std::span<const std::byte> bytes) {

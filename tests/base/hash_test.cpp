@@ -49,3 +49,15 @@ TEST_CASE("a moved hasher goes on") {
   second.update(bytes("c"));
   CHECK(second.hex() == sha256_hex(bytes("abc")));
 }
+
+TEST_CASE("several hashes of one pass are those of a pass each") {
+  std::string text(100'001, 'x');
+  for (std::size_t i = 0; i < text.size(); ++i) text[i] = static_cast<char>(i * 7 + i / 251);
+  Hasher sha256(HashKind::sha256, text.size()), git_sha1(HashKind::git_sha1, text.size());
+  Hasher* const both[] = {&sha256, &git_sha1};
+  update_all(both, bytes(text).first(1));
+  update_all(both, bytes(text).subspan(1));
+  update_all(both, {});
+  CHECK(sha256.hex() == sha256_hex(bytes(text)));
+  CHECK(git_sha1.hex() == git(text));
+}

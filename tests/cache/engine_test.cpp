@@ -1,12 +1,9 @@
 #include "cache/http/engine.h"
 
 #include <atomic>
-#include <map>
-#include <mutex>
 #include <thread>
 
 #include "base/progress.h"
-#include "cache/http/url.h"
 #include "cache/loopback.h"
 #include "support/error_of.h"
 #include "support/http_server.h"
@@ -181,6 +178,22 @@ TEST_CASE("What a receiver throws reaches its done") {
   CHECK(at_write.dones == 1);
 }
 
+TEST_CASE("The loop cannot be run from within itself") {
+  const Plain server("hello");
+  Client client(quick_options());
+  Recorder recorder;
+  recorder.on_write = [&] { client.send({.url = server.url()}); };
+  client.start({.url = server.url()}, recorder);
+  client.run_until([&] { return recorder.dones > 0; });
+  CHECK(recorder.error() == ErrorKind::internal);
+  Recorder outside;
+  Response nested;
+  outside.on_done = [&] { nested = client.send({.url = server.url()}); };
+  client.start({.url = server.url()}, outside);
+  client.run_until([&] { return outside.dones > 0; });
+  CHECK(nested.body == "hello");
+}
+
 TEST_CASE("A URL that is none is told to done") {
   Client client(quick_options());
   for (const char* url : {"", "nothing", "ftp://127.0.0.1/", "http://", "http://127.0.0.1:99999/"}) {
@@ -344,68 +357,6 @@ TEST_CASE("The user's wish to stop ends the loop at once") {
   CHECK(in_child(stop) == 0);
 }
 
-TEST_CASE("A token goes to its own origin, whatever a redirect says") {
-  std::mutex mutex;
-  std::vector<std::pair<std::string, std::string>> away;  // target, authorization
-  HttpServer other([&](const HttpRequest& request, HttpReply& reply) {
-    const std::lock_guard lock(mutex);
-    away.emplace_back(request.target, request.header("authorization"));
-    reply.head(200, {}, 0);
-  });
-  std::string back_authorization, referer;
-  HttpServer home([&](const HttpRequest& request, HttpReply& reply) {
-    if (request.path == "/end") {
-      const std::lock_guard lock(mutex);
-      back_authorization = request.header("authorization");
-      referer = request.header("referer");
-      return void(reply.head(200, {}, 0));
-    }
-    reply.head(302, {{"Location", percent_decoded(request.target.substr(1))}}, 0);
-  });
-  const std::string host = other.url().substr(7), home_host = home.url().substr(7);
-  Client client(quick_options());
-  for (const std::string& location :
-       {"http://" + host + "/a?x=1", "http://user:secret@" + host + "/b", "//" + host + "/c",
-        "http://" + home_host + "@" + host + "/d", "http://" + home_host + "%40@" + host + "/e"}) {
-    Recorder recorder;
-    client.start({.url = home.url() + "/" + percent_encoded(location, false), .bearer = "hf_secret"},
-                 recorder);
-    client.run_until([&] { return recorder.dones > 0; });
-    CAPTURE(location);
-    CHECK(recorder.response.ok());
-  }
-  CHECK(away.size() == 5);
-  for (const auto& [target, authorization] : away) CHECK(authorization == "");
-  CHECK(away.front().first == "/a?x=1");
-  Recorder recorder;
-  client.start({.url = home.url() + "/" + percent_encoded("/end?q=1", false), .bearer = "hf_secret"},
-               recorder);
-  client.run_until([&] { return recorder.dones > 0; });
-  CHECK(back_authorization == "Bearer hf_secret");
-  CHECK(referer == "");
-}
-
-TEST_CASE("A range is asked for as it is meant") {
-  std::mutex mutex;
-  std::map<std::string, std::pair<std::string, std::string>> asked;
-  HttpServer server([&](const HttpRequest& request, HttpReply& reply) {
-    const std::lock_guard lock(mutex);
-    asked[request.path] = {request.header("range"), request.header("if-range")};
-    reply.head(206, {}, 0);
-  });
-  ClientOptions options = quick_options();
-  options.most_connections = 1;  // one handle after the other: nothing of a request may stay for the next
-  Client client(options);
-  client.send({.url = server.url() + "/a", .range = ByteRange{5, 9}, .if_range = "\"e\""});
-  client.send({.url = server.url() + "/b", .range = ByteRange{0}});
-  client.send({.url = server.url() + "/c"});
-  client.send({.url = server.url() + "/d", .range = ByteRange{7, 7}});
-  CHECK(asked["/a"] == std::pair<std::string, std::string>("bytes=5-9", "\"e\""));
-  CHECK(asked["/b"] == std::pair<std::string, std::string>("bytes=0-", ""));
-  CHECK(asked["/c"] == std::pair<std::string, std::string>("", ""));
-  CHECK(asked["/d"] == std::pair<std::string, std::string>("bytes=7-7", ""));
-}
-
 TEST_CASE("Parts of a large file keep their connections for the next parts") {
   const Plain server(std::string(100'000, 'x'));
   Client client(quick_options());
@@ -418,22 +369,4 @@ TEST_CASE("Parts of a large file keep their connections for the next parts") {
     run_all(client, recorders);
   }
   CHECK(client.statistics().connections == 4);
-}
-
-TEST_CASE("A wait that is told is told on") {
-  int asked = 0;
-  HttpServer server([&](const HttpRequest&, HttpReply& reply) {
-    if (++asked == 1) return void(reply.head(429, {{"Retry-After", "1"}}, 0));
-    reply.head(200, {}, 0);
-  });
-  ClientOptions options = quick_options();
-  std::vector<std::string> told;
-  options.on_wait = [&](std::string_view subject, milliseconds wait, std::string_view why) {
-    told.push_back(std::string(subject) + "|" + std::string(why));
-    CHECK(wait >= milliseconds(1000));
-    CHECK(wait < milliseconds(1100));
-  };
-  Client client(options);
-  CHECK(client.send({.url = server.url() + "/x?signature=1"}).ok());
-  CHECK(told == std::vector<std::string>{server.url() + "/x|HTTP 429"});
 }

@@ -1,0 +1,150 @@
+#include "cache/mirror/repair.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+#include <set>
+
+#include "base/escape.h"
+#include "base/file.h"
+#include "cache/mirror/download.h"
+#include "cache/store/repo_folder.h"
+
+namespace hf::cache {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The damage of one repository, sorted by what mends it.
+struct Damage {
+  std::map<std::string, std::set<std::string>> files;  // by commit, paths to fetch or to link
+  std::set<std::string> refs, lists;                   // names below refs/; commits
+  std::vector<const Checked*> unused;                  // wrong blobs that nothing leads to
+  std::set<std::string> right;                         // etags of blobs that were found right
+};
+
+Damage damage_of(const CheckedRepo& repo) {
+  Damage damage;
+  for (const Checked& file : repo.files) {
+    const bool is_blob = file.path.starts_with("blobs/");
+    if (file.verdict == Verdict::ok && is_blob) damage.right.insert(file.etag);
+    if (file.verdict != Verdict::wrong && file.verdict != Verdict::missing) continue;
+    if (file.path.starts_with("refs/"))
+      damage.refs.insert(file.path.substr(5));
+    else if (file.path.starts_with("trees/"))
+      damage.lists.insert(file.path.substr(6, 40));
+    else if (!file.names.empty())  // one name brings the content back for all that lead to it
+      damage.files[file.names[0].substr(0, 40)].insert(file.names[0].substr(41));
+    else if (is_blob && file.verdict == Verdict::wrong)
+      damage.unused.push_back(&file);
+  }
+  return damage;
+}
+
+class Repairer {
+ public:
+  Repairer(const Hub& hub, const Store& store, const CheckedRepo& checked, Progress& progress,
+           std::vector<std::string>& failures)
+      : hub_(hub),
+        store_(store),
+        repo_(*checked.repo),
+        folder_(store, repo_),
+        home_(store.folder(repo_)),
+        damage_(damage_of(checked)),
+        progress_(progress),
+        failures_(failures) {}
+
+  void run() {
+    for (const std::string& commit : damage_.lists) attempt([&] { mend_list(commit); });
+    for (const auto& [commit, paths] : damage_.files) attempt([&] { fetch(commit, paths); });
+    for (const std::string& ref : damage_.refs) attempt([&] { mend_ref(ref); });
+    for (const Checked* blob : damage_.unused) attempt([&] { remove(*blob); });
+  }
+
+ private:
+  template <class F>
+  void attempt(const F& mend) {
+    check_interrupted();
+    try {
+      mend();
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::interrupted) throw;
+      failures_.push_back(error.what());
+    }
+  }
+
+  void mend_list(const std::string& commit) { folder_.write_tree(commit, hub_.tree(repo_, commit)); }
+
+  std::vector<TreeFile> list_of(const std::string& commit) const {
+    if (!damage_.lists.contains(commit))
+      if (auto tree = folder_.read_tree(commit)) return std::move(*tree);
+    return hub_.tree(repo_, commit);
+  }
+
+  void fetch(const std::string& commit, const std::set<std::string>& paths) {
+    DownloadPlan plan{commit, list_of(commit), {}};
+    std::set<std::string> known;
+    for (const TreeFile& file : plan.tree) {
+      if (!paths.contains(file.path)) continue;
+      known.insert(file.path);
+      plan.files.push_back(
+          {file, damage_.right.contains(file.etag()) ? FileState::in_blobs : FileState::missing, 0});
+    }
+    // `force`: what stands under the etag is what is to be replaced.
+    if (!plan.files.empty())
+      download(hub_, store_, {.repo = repo_, .revision = commit, .force = true}, plan, progress_);
+    for (const std::string& path : paths)
+      if (!known.contains(path))
+        failures_.push_back(escaped(repo_.id) + ", revision " + commit + ": has no file " + in_quotes(path));
+  }
+
+  // A ref that only has too much around its commit needs no Hub; one that holds none is asked for.
+  void mend_ref(const std::string& ref) {
+    std::string commit = read_text(home_ / "refs" / ref, 4096);
+    commit.erase(commit.find_last_not_of(" \t\r\n") + 1);
+    if (!is_commit(commit)) commit = hub_.commit_of(repo_, ref);
+    std::error_code ignored;
+    if (!fs::is_directory(folder_.snapshot(commit), ignored)) {
+      const DownloadRequest request{.repo = repo_, .revision = commit};
+      download(hub_, store_, request, plan_download(hub_, store_, request), progress_);
+    }
+    folder_.write_ref(ref, commit);
+  }
+
+  // Unless somebody has put another in its place since it was read.
+  void remove(const Checked& blob) {
+    const FileLock lock = folder_.lock({"", 0, blob.etag, "", ""});
+    const fs::path path = home_ / blob.path;
+    struct stat info {};
+    const bool is_same = stat(path.c_str(), &info) == 0 && info.st_ino == blob.identity.inode &&
+                         info.st_ctim.tv_sec == blob.identity.changed_seconds &&
+                         info.st_ctim.tv_nsec == blob.identity.changed_nanoseconds;
+    if (!is_same && blob.identity.inode != 0) return;
+    if (unlink(path.c_str()) != 0 && errno != ENOENT) throw system_error(escaped(path.string(), 4096), errno);
+    sync_folder(path.parent_path());
+  }
+
+  const Hub& hub_;
+  const Store& store_;
+  const Repo& repo_;
+  const RepoFolder folder_;
+  const fs::path home_;
+  const Damage damage_;
+  Progress& progress_;
+  std::vector<std::string>& failures_;
+};
+
+}  // namespace
+
+std::vector<std::string> repair(const Hub& hub, const Store& store, const VerifyReport& report,
+                                Progress& progress) {
+  std::vector<std::string> failures;
+  for (const CheckedRepo& checked : report.repos)
+    if (checked.repo) Repairer(hub, store, checked, progress, failures).run();
+  return failures;
+}
+
+}  // namespace hf::cache
