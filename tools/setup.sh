@@ -17,11 +17,12 @@ build=(
 tests=(
   doctest-dev python3-venv
   dpkg-dev file                                       # the .deb package and its dependencies
+  groff-base                                          # the manual pages, checked
   nginx-light openssl tmux                            # TLS and HTTP/2 to download from; a recorded terminal
   util-linux
 )
-# Whose absence only leaves checks out: fuzzing, layout, lint and a benchmark's rival.
-wanted=(clang libclang-rt-dev clang-format clang-tidy aria2)
+# Whose absence only leaves checks out: fuzzing, layout, lint, and in benchmarks a rival and exact peaks.
+wanted=(clang libclang-rt-dev clang-format clang-tidy aria2 time)
 
 case "${1:-}" in
   "") packages=("${build[@]}" "${tests[@]}") ;;

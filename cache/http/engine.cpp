@@ -73,6 +73,8 @@ const Client::Statistics& Engine::statistics() {
 }
 
 void Engine::run_until(const std::function<bool()>& done) {
+  if (traffic_.in_callback)
+    throw Error(ErrorKind::internal, "the network's loop: run from within a receiver's start() or write()");
   traffic_.now = Traffic::Clock::now();
   while (!done()) {
     check_interrupted();
@@ -82,19 +84,17 @@ void Engine::run_until(const std::function<bool()>& done) {
 
 void Engine::step() {
   note_time();
-  reactor_.run_due();
-  deliver_finished();
+  const bool told = reactor_.run_due() | deliver_finished();
   drop_cancelled();
+  resume_paused();
   const bool began = dispatch();
   reactor_.kick();
-  if (collect() || began || has_new_ || !finished_.empty() || !cancelled_.empty()) {
+  if (collect() || told || began || has_new_ || !finished_.empty() || !cancelled_.empty()) {
     // What has begun goes on its way first; then whoever waits for it is asked whether that was all.
     return;
   }
-  const auto free_at = traffic_.limit.free_at();
-  if (free_at > traffic_.now)
-    traffic_.idle -= std::min<std::chrono::nanoseconds>(free_at - traffic_.now, kLongestWait);
-  reactor_.wait(kLongestWait, free_at);
+  const auto until = traffic_.now + kLongestWait;
+  reactor_.wait(traffic_.paused.empty() ? until : std::min(until, traffic_.limit.free_at()));
   collect();
   check_stalls();
 }
@@ -106,7 +106,8 @@ void Engine::note_time() {
   traffic_.now = now;
 }
 
-void Engine::deliver_finished() {
+bool Engine::deliver_finished() {
+  const bool any = !finished_.empty();
   while (!finished_.empty()) {
     const auto found = exchanges_.find(finished_.front());
     finished_.pop_front();
@@ -116,6 +117,7 @@ void Engine::deliver_finished() {
     if (exchange->receiver != nullptr)
       exchange->receiver->done(std::move(exchange->response), exchange->thrown);
   }
+  return any;
 }
 
 void Engine::drop_cancelled() {
@@ -128,6 +130,15 @@ void Engine::drop_cancelled() {
     else if (exchange.origin != nullptr)
       exchange.origin->forget(exchange);
     exchanges_.erase(found);
+  }
+}
+
+void Engine::resume_paused() {
+  while (!traffic_.paused.empty() && traffic_.limit.free_at() <= Traffic::Clock::now()) {
+    Exchange& exchange = *traffic_.paused.front();
+    traffic_.paused.pop_front();
+    exchange.note_resumed();
+    if (const int code = exchange.handle->resume(); code != CURLE_OK) end_hop(exchange, code);
   }
 }
 
@@ -185,6 +196,7 @@ bool Engine::collect() {
 // Takes the exchange off the network.
 void Engine::detach(Exchange& exchange) {
   Handle& handle = *std::exchange(exchange.handle, nullptr);
+  std::erase(traffic_.paused, &exchange);
   statistics_.connections += static_cast<std::uint64_t>(handle.new_connections());
   reactor_.remove(handle.easy(), handle.set());
   handles_.give_back(handle);
@@ -266,14 +278,42 @@ void Engine::check_stalls() {
   const milliseconds pause = std::min(options_.stall_timeout / 8, kLongestStep);
   if (now - stalls_checked_ < pause) return;
   stalls_checked_ = now;
+  for (const auto& origin : origins_.all()) take_back_waiting(origin->shared_lane());
   for (const auto& handle : handles_.all()) {
     Exchange* exchange = handle->exchange();
-    if (exchange == nullptr || exchange->receiver == nullptr) continue;
+    if (exchange == nullptr || exchange->receiver == nullptr || is_paused(*exchange)) continue;
     const std::string why = stall_of(*exchange);
     if (why.empty()) continue;
     if (exchange->lane->shared) drop_dead_connection(*exchange);
     fail(*exchange, why);
   }
+}
+
+// A server may serve fewer streams than we ask for; libcurl then keeps exchanges waiting, which are not to
+// count as stalled: they go back into the queue, and the lane learns how many there can be.
+void Engine::take_back_waiting(Lane& lane) {
+  std::vector<Exchange*> waiting;
+  std::size_t served = 0;
+  for (const auto& handle : handles_.all()) {
+    Exchange* exchange = handle->exchange();
+    if (exchange == nullptr || exchange->lane != &lane) continue;
+    if (handle->is_connected())
+      ++served;
+    else if (exchange->silence() > options_.stall_timeout / 2)
+      waiting.push_back(exchange);
+  }
+  if (served == 0) return;  // they wait for a connection that is being made
+  for (Exchange* exchange : waiting) {
+    lane.window.cap(served);
+    detach(*exchange);
+    exchange->response.hops.pop_back();
+    lane.queue.push_front(exchange);
+  }
+}
+
+bool Engine::is_paused(const Exchange& exchange) const {
+  const auto& paused = traffic_.paused;
+  return std::find(paused.begin(), paused.end(), &exchange) != paused.end();
 }
 
 std::string Engine::stall_of(Exchange& exchange) const {

@@ -32,8 +32,9 @@ class Engine {
  private:
   void step();
   void note_time();
-  void deliver_finished();
+  bool deliver_finished();  // whether there were any
   void drop_cancelled();
+  void resume_paused();
   bool dispatch();
   bool dispatch(Origin& origin, Lane& lane);
   void begin(Exchange& exchange);
@@ -48,6 +49,8 @@ class Engine {
   void fail(Exchange& exchange, const std::string& why);
   void trace(const Exchange& exchange) const;
   void check_stalls();
+  void take_back_waiting(Lane& lane);
+  bool is_paused(const Exchange& exchange) const;
   std::string stall_of(Exchange& exchange) const;
   void drop_dead_connection(const Exchange& exchange);
 

@@ -31,20 +31,23 @@ void Exchange::begin_hop() {
 template <class F>
 bool Exchange::guarded(F&& f) {
   if (receiver == nullptr) return false;
+  const bool nested = std::exchange(traffic_.in_callback, true);
+  bool good = false;
   try {
-    return f() && receiver != nullptr;
+    good = f() && receiver != nullptr;
   } catch (...) {
     thrown = std::current_exception();
-    return false;
   }
+  traffic_.in_callback = nested;
+  return good;
 }
 
 bool Exchange::has_too_many_headers() const { return header_bytes_ > kMostHeaderBytes; }
 
-bool Exchange::take_header(std::string_view line) {
+Exchange::Verdict Exchange::take_header(std::string_view line) {
   header_bytes_ += line.size();
-  if (has_too_many_headers()) return false;
-  return guarded([&] {
+  if (has_too_many_headers()) return Verdict::end;
+  const bool good = guarded([&] {
     moved_at_ = traffic_.idle;
     Hop& hop = response.hops.back();
     if (line.starts_with("HTTP/")) {  // also after "100 Continue"
@@ -56,14 +59,22 @@ bool Exchange::take_header(std::string_view line) {
     }
     return true;
   });
+  return good ? Verdict::go_on : Verdict::end;
 }
 
-bool Exchange::take_body(std::span<const std::byte> bytes) {
+Exchange::Verdict Exchange::take_body(std::span<const std::byte> bytes) {
   moved_at_ = traffic_.idle;
+  if (traffic_.limit.is_on()) {
+    const auto now = Traffic::Clock::now();
+    if (receiver != nullptr && traffic_.limit.free_at() > now) {
+      traffic_.paused.push_back(this);
+      return Verdict::pause;
+    }
+    traffic_.limit.took(bytes.size(), now);
+  }
   counted_bytes_ += bytes.size();
   traffic_.bytes += bytes.size();
-  traffic_.limit.took(bytes.size(), traffic_.now);
-  return guarded([&] { return deliver(bytes); });
+  return guarded([&] { return deliver(bytes); }) ? Verdict::go_on : Verdict::end;
 }
 
 bool Exchange::deliver(std::span<const std::byte> bytes) {

@@ -2,6 +2,7 @@
 #pragma once
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <exception>
 #include <span>
 #include <string>
@@ -13,6 +14,7 @@
 
 namespace hf::cache {
 
+class Exchange;
 class Handle;
 
 // What all exchanges of a client share while they run.
@@ -22,8 +24,10 @@ struct Traffic {
 
   RateLimit limit;
   std::uint64_t bytes = 0;          // of bodies
-  Clock::time_point now{};          // at the last look at the network
+  Clock::time_point now{};          // when the loop last came round
   std::chrono::nanoseconds idle{};  // the time in which servers could have sent something
+  bool in_callback = false;         // libcurl is calling
+  std::deque<Exchange*> paused;     // by the limit; who waits longest is first
 };
 
 class Exchange {
@@ -50,17 +54,20 @@ class Exchange {
   void begin_hop();
   bool with_bearer() const { return !request.bearer.empty() && origin == home; }
 
-  // What libcurl hands over; false ends the transfer. Nothing is thrown: `thrown` keeps it.
-  bool take_header(std::string_view line);
-  bool take_body(std::span<const std::byte> bytes);
+  // What libcurl hands over. Nothing is thrown: `thrown` keeps it.
+  enum class Verdict { go_on, pause, end };
+  Verdict take_header(std::string_view line);
+  // After `pause` the same bytes come again when the transfer goes on.
+  Verdict take_body(std::span<const std::byte> bytes);
   // The body is complete; tells the receiver of one without bytes.
   void complete();
 
   bool is_body_cut() const { return body_cut_; }
   bool has_too_many_headers() const;
   bool spoke_http2() const { return http2_; }
-  // Since the last byte, or since the hop began.
+  // Since the last byte, or since the hop began, or since a pause ended.
   std::chrono::nanoseconds silence() const { return traffic_.idle - moved_at_; }
+  void note_resumed() { moved_at_ = traffic_.idle; }
   // Whether less than 100 bytes a second came over the last `period`, a trickle that may never end.
   bool is_trickle(std::chrono::seconds period);
 

@@ -26,6 +26,8 @@ constexpr std::array kPassing = {
     CURLE_RECV_ERROR,
     CURLE_HTTP2_STREAM,
     CURLE_PROXY,
+    CURLE_UNSUPPORTED_PROTOCOL,  // what answers is not HTTP, or the rest of an answer before; URLs are
+                                 // checked
 };
 constexpr std::array kTorn = {CURLE_COULDNT_CONNECT, CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR};
 

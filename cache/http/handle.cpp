@@ -39,11 +39,19 @@ std::string range_text(const std::optional<ByteRange>& range) {
 struct Handle::Callbacks {
   static std::size_t on_header(char* data, std::size_t size, std::size_t count, void* self) {
     Exchange* exchange = static_cast<Handle*>(self)->exchange_;
-    return exchange->take_header({data, size * count}) ? size * count : 0;
+    return exchange->take_header({data, size * count}) == Exchange::Verdict::go_on ? size * count : 0;
   }
   static std::size_t on_body(char* data, std::size_t size, std::size_t count, void* self) {
     Exchange* exchange = static_cast<Handle*>(self)->exchange_;
-    return exchange->take_body(std::as_bytes(std::span(data, size * count))) ? size * count : 0;
+    switch (exchange->take_body(std::as_bytes(std::span(data, size * count)))) {
+      case Exchange::Verdict::go_on:
+        return size * count;
+      case Exchange::Verdict::pause:
+        return CURL_WRITEFUNC_PAUSE;
+      case Exchange::Verdict::end:
+        return 0;
+    }
+    return 0;
   }
 };
 
@@ -122,6 +130,8 @@ void Handle::set_method(const Exchange& exchange) {
 }
 
 void Handle::release() { exchange_ = nullptr; }
+
+int Handle::resume() { return curl_easy_pause(easy_, CURLPAUSE_CONT); }
 
 long Handle::verify_result() const {
   long result = 0;

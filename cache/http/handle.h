@@ -28,6 +28,7 @@ class Handle {
   // Readies it for the exchange's hop. `headers` must live as long as it does not change.
   void prepare(Exchange& exchange, curl_slist* headers);
   void release();
+  int resume();  // after a pause; a CURLcode, where not CURLE_OK the transfer is over
 
   Kind kind() const { return kind_; }
   Reactor::Set set() const { return kind_ == Kind::shared ? Reactor::shared : Reactor::single; }

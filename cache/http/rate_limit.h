@@ -1,4 +1,4 @@
-// A limit in bytes a second, kept by looking away: what came too early puts off the next look at the network.
+// A limit in bytes a second: what was taken puts off when more may be taken.
 #pragma once
 #include <chrono>
 #include <cstddef>
@@ -14,9 +14,9 @@ class RateLimit {
 
   bool is_on() const { return rate_ > 0; }
   void took(std::size_t bytes, Clock::time_point now);
-  // When the network may be read again; in the past: now.
+  // When more may be taken; in the past: now.
   Clock::time_point free_at() const { return free_at_; }
-  // How much may be taken at a time so that a look away stays short.
+  // How much to take at a time so that the pauses stay short.
   std::size_t most_at_once(std::size_t otherwise) const;
 
  private:

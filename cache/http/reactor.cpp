@@ -1,7 +1,6 @@
 #include "cache/http/reactor.h"
 
 #include <curl/curl.h>
-#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -21,11 +20,6 @@ using std::chrono::milliseconds;
 
 std::uint32_t events_of(int what) {
   return (what & CURL_POLL_IN ? EPOLLIN : 0u) | (what & CURL_POLL_OUT ? EPOLLOUT : 0u);
-}
-
-int milliseconds_until(Reactor::Clock::time_point when, Reactor::Clock::time_point now) {
-  if (when <= now) return 0;
-  return static_cast<int>(std::chrono::ceil<milliseconds>(when - now).count());
 }
 
 }  // namespace
@@ -147,19 +141,16 @@ void Reactor::wake() {
   if (write(wake_, &one, sizeof one) < 0) return;  // the counter is full: it is awake already
 }
 
-bool Reactor::has_due() const {
-  const std::lock_guard lock(mutex_);
-  return !posted_.empty() || (!timers_.empty() && timers_.begin()->first <= Clock::now());
-}
-
 // What the work itself posts comes the next time.
-void Reactor::run_due() {
+bool Reactor::run_due() {
+  bool any = false;
   std::unique_lock lock(mutex_);
   for (std::size_t left = posted_.size(); left > 0 && !posted_.empty(); --left) {
     const Work work = std::move(posted_.front());
     posted_.pop_front();
     lock.unlock();
     work();
+    any = true;
     lock.lock();
   }
   const auto now = Clock::now();
@@ -168,8 +159,10 @@ void Reactor::run_due() {
     timers_.erase(timers_.begin());
     lock.unlock();
     work();
+    any = true;
     lock.lock();
   }
+  return any;
 }
 
 void Reactor::kick() {
@@ -182,31 +175,17 @@ void Reactor::kick() {
   }
 }
 
-void Reactor::wait(milliseconds most, Clock::time_point network_from) {
-  auto now = Clock::now();
-  auto until = now + most;
+void Reactor::wait(Clock::time_point until) {
   for (const Group& group : groups_)
     if (group.deadline) until = std::min(until, *group.deadline);
   {
     const std::lock_guard lock(mutex_);
-    if (!posted_.empty()) until = now;
     if (!timers_.empty()) until = std::min(until, timers_.begin()->first);
-  }
-  if (network_from > now) {
-    look_away(std::min(until, network_from));
-    now = Clock::now();
-    if (network_from > now) return;
+    if (!posted_.empty()) until = Clock::time_point{};
   }
   apply_changes();
-  handle_events(milliseconds_until(until, now));
-}
-
-void Reactor::look_away(Clock::time_point until) {
-  const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(until - Clock::now()).count();
-  if (left <= 0) return;
-  const timespec time{static_cast<time_t>(left / 1'000'000'000), static_cast<long>(left % 1'000'000'000)};
-  pollfd fd{wake_, POLLIN, 0};
-  if (ppoll(&fd, 1, &time, nullptr) > 0) drain_wake();
+  const auto left = std::chrono::ceil<milliseconds>(until - Clock::now()).count();
+  handle_events(static_cast<int>(std::max<std::int64_t>(left, 0)));
 }
 
 void Reactor::handle_events(int timeout_ms) {

@@ -36,14 +36,12 @@ class Reactor {
 
   void after(std::chrono::milliseconds wait, Work work);  // from any thread
   void post(Work work);                                   // from any thread
-  void run_due();                                         // posted work and timers whose time has come
-  bool has_due() const;
+  bool run_due();  // posted work and timers whose time has come; whether there were any
 
   // Drives transfers that need no socket: new ones, those whose timeout is over.
   void kick();
-  // Waits for something to do, no longer than `most`, and drives the transfers that it is for. Sockets are
-  // left alone until `network_from`.
-  void wait(std::chrono::milliseconds most, Clock::time_point network_from);
+  // Waits for something to do, no longer than until then, and drives the transfers that it is for.
+  void wait(Clock::time_point until);
 
  private:
   struct Group {
@@ -61,7 +59,6 @@ class Reactor {
   Socket& socket_of(int fd);
   void apply(int fd);
   void apply_changes();
-  void look_away(Clock::time_point until);
   void handle_events(int timeout_ms);
   void drain_wake();
   void wake();

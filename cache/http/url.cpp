@@ -51,6 +51,11 @@ std::string origin(const Handle& handle, std::string_view url) {
 
 std::string origin_of(std::string_view url) { return origin(parsed(url), url); }
 
+bool has_user(std::string_view url) {
+  const Handle handle = parsed(url);
+  return !part(handle, CURLUPART_USER).empty() || !part(handle, CURLUPART_PASSWORD).empty();
+}
+
 std::string resolve_url(std::string_view base, std::string_view location) {
   const Handle handle = parsed(base);
   const std::string text(location);

@@ -9,6 +9,9 @@ namespace hf::cache {
 // Anything but http and https, and what is not a URL, is Error{network}.
 std::string origin_of(std::string_view url);
 
+// Whether a user name or a password stands before the host.
+bool has_user(std::string_view url);
+
 // `location` as seen from `base`, query kept, fragment, user and password dropped; from https to http is
 // refused.
 std::string resolve_url(std::string_view base, std::string_view location);

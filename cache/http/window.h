@@ -17,9 +17,13 @@ class Window {
   // An exchange that began in `epoch` was refused or torn. What began before the last such event does not
   // count again: it is the same one.
   void pushed_back(unsigned epoch);
+  // The server serves so many at a time, and lets others wait.
+  void cap(std::size_t most);
   unsigned epoch() const { return epoch_; }
 
  private:
+  double growth(std::chrono::microseconds first_byte) const;
+
   double size_, most_;
   bool by_delay_;
   bool opening_ = true;  // nothing has spoken against growing yet

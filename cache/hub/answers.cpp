@@ -30,10 +30,19 @@ std::uint64_t size_of(const json& object, std::string_view subject) {
   return found->get<std::uint64_t>();
 }
 
+std::string fault_of_name(std::string_view path) {
+  try {
+    check_relative_path(path);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
 TreeFile parse_file(const json& entry, std::string_view subject) {
   TreeFile file;
   file.path = text_of(entry, "path", subject);
-  check_relative_path(file.path);
+  file.fault = fault_of_name(file.path);
   const std::string where = std::string(subject) + ", " + in_quotes(file.path);
   file.size = size_of(entry, where);
   file.git_oid = text_of(entry, "oid", where);
@@ -49,21 +58,41 @@ TreeFile parse_file(const json& entry, std::string_view subject) {
   return file;
 }
 
+// What the Hub says, by its code, its message or the bare status; the first row that fits counts. Empty and 0
+// fit all.
 struct Refusal {
-  std::string_view code;
+  std::string_view code, message;
+  int status;
   ErrorKind kind;
   std::string_view text;
 };
-
-// The Hub's own codes, then what a status means without one.
-constexpr Refusal kByCode[] = {
-    {"RevisionNotFound", ErrorKind::not_found, "the repository has no such revision"},
-    {"EntryNotFound", ErrorKind::not_found, "the revision has no such file"},
-    {"RepoNotFound", ErrorKind::not_found,
-     "no such repository, or a private one that the token does not open"},
-    {"GatedRepo", ErrorKind::denied,
-     "the repository is gated: accept its terms on the Hub, then use a token"},
+constexpr std::string_view kAbsent =
+    "no such repository, or a private one, which needs a token that opens it";
+constexpr Refusal kRefusals[] = {
+    {"RevisionNotFound", "", 0, ErrorKind::not_found, "the repository has no such revision"},
+    {"EntryNotFound", "", 0, ErrorKind::not_found, "the revision has no such file"},
+    {"GatedRepo", "", 401, ErrorKind::denied,
+     "the repository is gated: a token of a user who accepted its terms on the Hub is needed"},
+    {"GatedRepo", "", 0, ErrorKind::denied,
+     "the repository is gated: its terms must be accepted on the Hub by the user of the token"},
+    {"", "Access to this resource is disabled.", 0, ErrorKind::denied, "the repository is disabled"},
+    {"RepoNotFound", "", 0, ErrorKind::not_found, kAbsent},
+    {"", "Invalid credentials in Authorization header", 401, ErrorKind::denied, "the token is not accepted"},
+    {"", "Invalid user token.", 401, ErrorKind::denied, "the token is not accepted"},
+    // The Hub hides private repositories behind it, and other servers mean just this by it.
+    {"", "", 401, ErrorKind::denied, kAbsent},
+    {"", "", 403, ErrorKind::denied, "access is forbidden"},
+    {"", "", 404, ErrorKind::not_found, "not found"},
+    {"", "", 407, ErrorKind::network, "the proxy asks for a user and a password"},
+    {"", "", 410, ErrorKind::not_found, "not found"},
+    {"", "", 416, ErrorKind::network, "the server does not have the bytes that were asked for"},
 };
+
+bool fits(const Refusal& row, const RefusedAnswer& answer) {
+  return (row.code.empty() || row.code == answer.code) &&
+         (row.message.empty() || row.message == answer.message) &&
+         (row.status == 0 || row.status == answer.status);
+}
 
 }  // namespace
 
@@ -89,37 +118,37 @@ std::vector<TreeFile> parse_tree_page(std::string_view text, std::string_view su
 
 void check_tree(std::vector<TreeFile>& files, std::string_view subject) {
   std::sort(files.begin(), files.end(), [](const TreeFile& a, const TreeFile& b) { return a.path < b.path; });
-  const auto has = [&](std::string_view path) {
-    const auto at = std::lower_bound(files.begin(), files.end(), path,
-                                     [](const TreeFile& file, std::string_view p) { return file.path < p; });
-    return at != files.end() && at->path == path;
-  };
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    const std::string& path = files[i].path;
-    if (i > 0 && files[i - 1].path == path) malformed(subject, in_quotes(path) + " stands twice");
-    for (std::size_t slash = path.find('/'); slash != path.npos; slash = path.find('/', slash + 1))
-      if (has(std::string_view(path).substr(0, slash)))
-        malformed(subject, in_quotes(path.substr(0, slash)) + " is both a file and a folder");
+  const auto same = std::adjacent_find(files.begin(), files.end(),
+                                       [](const TreeFile& a, const TreeFile& b) { return a.path == b.path; });
+  if (same != files.end()) malformed(subject, in_quotes(same->path) + " stands twice");
+}
+
+std::string parse_error_text(std::string_view text) {
+  try {
+    const json answer = parse_json(text, "refusal");
+    const auto found = answer.is_object() ? answer.find("error") : answer.end();
+    return found != answer.end() && found->is_string() ? found->get<std::string>() : "";
+  } catch (const Error&) {
+    return "";  // a page for people, or nothing
   }
 }
 
-Error refusal(int status, std::string_view code, std::string_view message, std::string_view subject,
-              bool with_token) {
-  const auto error = [&](ErrorKind kind, std::string_view text) {
-    std::string out = std::string(subject) + ": " + std::string(text);
-    if (!message.empty()) out += " (" + escaped(message) + ")";
-    return Error(kind, out);
+Error refusal(const RefusedAnswer& answer, std::string_view subject) {
+  const std::string status = "HTTP " + std::to_string(answer.status);
+  const auto error = [&](ErrorKind kind, std::string text) {
+    text = std::string(subject) + ": " + text;
+    if (!answer.message.empty()) text += " (" + escaped(answer.message) + ")";
+    return Error(kind, text);
   };
-  for (const Refusal& row : kByCode)
-    if (row.code == code) return error(row.kind, row.text);
-  if (status == 401 && with_token) return error(ErrorKind::denied, "the token is not accepted (HTTP 401)");
-  if (status == 401) return error(ErrorKind::denied, "does not exist, or needs a token (HTTP 401)");
-  if (status == 403) return error(ErrorKind::denied, "access is forbidden (HTTP 403)");
-  if (status == 404 || status == 410)
-    return error(ErrorKind::not_found, "not found (HTTP " + std::to_string(status) + ")");
-  if (status == 429)
-    return error(ErrorKind::network, "the server asks to wait longer than is reasonable (HTTP 429)");
-  return error(ErrorKind::network, "the server answers HTTP " + std::to_string(status));
+  if (answer.status == 429)
+    return error(ErrorKind::network,
+                 "the server has had too many requests (" + status + ")" +
+                     (answer.requested_wait
+                          ? ", it asks to come back in " + std::to_string(*answer.requested_wait) + " s"
+                          : ""));
+  for (const Refusal& row : kRefusals)
+    if (fits(row, answer)) return error(row.kind, std::string(row.text) + " (" + status + ")");
+  return error(ErrorKind::network, "the server answers " + status);
 }
 
 }  // namespace hf::cache

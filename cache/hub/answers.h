@@ -2,6 +2,7 @@
 // only Error.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,11 +14,14 @@ namespace hf::cache {
 
 // A file of a revision. Its content hash names its blob: sha256 of an LFS file, git's blob sha1 of any other.
 struct TreeFile {
-  std::string path;  // relative, checked
+  std::string path;  // relative
   std::uint64_t size = 0;
-  std::string git_oid;   // of the file, or of the pointer that stands for an LFS file
-  std::string sha256;    // LFS only
-  std::string xet_hash;  // where the Hub tells one
+  std::string git_oid = {};   // of the file, or of the pointer that stands for an LFS file
+  std::string sha256 = {};    // LFS only
+  std::string xet_hash = {};  // where the Hub tells one
+  // Why `path` must not become one, empty where it may (check_relative_path). Such a file stays in the list,
+  // so that a filter can leave it out; preflight() refuses it where none does.
+  std::string fault = {};
 
   const std::string& etag() const { return sha256.empty() ? git_oid : sha256; }
   HashKind hash_kind() const { return sha256.empty() ? HashKind::git_sha1 : HashKind::sha256; }
@@ -29,13 +33,18 @@ std::string parse_commit(std::string_view text, std::string_view subject);
 // The files of one page of a tree, in its order; folders are left out.
 std::vector<TreeFile> parse_tree_page(std::string_view text, std::string_view subject);
 
-// Throws Error{integrity} when a path stands twice, or one is both a file and a folder of another. Sorts by
-// path.
+// Sorts by path; throws Error{integrity} when one stands twice.
 void check_tree(std::vector<TreeFile>& files, std::string_view subject);
 
-// The Error of an answer that is not 2xx: `status` with X-Error-Code and X-Error-Message (empty where they
-// are not sent). `with_token`: whether one was sent along.
-Error refusal(int status, std::string_view code, std::string_view message, std::string_view subject,
-              bool with_token);
+// The "error" of `{"error": "…"}`; empty where there is none.
+std::string parse_error_text(std::string_view text);
+
+// An answer that is not 2xx, as far as it says why.
+struct RefusedAnswer {
+  int status = 0;
+  std::string_view code = {}, message = {};     // X-Error-Code and X-Error-Message; empty: not sent
+  std::optional<unsigned> requested_wait = {};  // seconds
+};
+Error refusal(const RefusedAnswer& answer, std::string_view subject);
 
 }  // namespace hf::cache

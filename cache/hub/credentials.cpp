@@ -9,8 +9,14 @@
 namespace hf::cache {
 namespace {
 
-// Line ends and blanks around it go; anything else that is not plain ASCII would break out of its header.
-std::string cleaned(std::string text, std::string_view subject) {
+std::string token_in(const std::filesystem::path& file) {
+  constexpr std::uint64_t kMost = 64 << 10;
+  return cleaned_token(read_text(file, kMost), escaped(file.string(), 4096));
+}
+
+}  // namespace
+
+std::string cleaned_token(std::string text, std::string_view subject) {
   std::erase_if(text, [](char c) { return c == '\r' || c == '\n'; });
   text.erase(0, text.find_first_not_of(" \t"));
   text.erase(text.find_last_not_of(" \t") + 1);
@@ -19,12 +25,10 @@ std::string cleaned(std::string text, std::string_view subject) {
   return text;
 }
 
-std::string token_in(const std::filesystem::path& file) {
-  constexpr std::uint64_t kMost = 64 << 10;
-  return cleaned(read_text(file, kMost), escaped(file.string(), 4096));
+std::filesystem::path token_path(const Environment& environment) {
+  const auto named = environment.get("HF_TOKEN_PATH");
+  return named ? environment.expand(*named) : hf_home(environment) / "token";
 }
-
-}  // namespace
 
 std::string endpoint(const Environment& environment) {
   std::string url = environment.get("HF_ENDPOINT").value_or("https://huggingface.co");
@@ -44,15 +48,17 @@ std::string token(const Environment& environment, const std::optional<std::files
   if (environment.is_on("HF_HUB_DISABLE_IMPLICIT_TOKEN")) return "";
   for (const char* name : {"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"})
     if (const auto value = environment.get(name))
-      if (std::string clean = cleaned(*value, name); !clean.empty()) return clean;
-  const auto named = environment.get("HF_TOKEN_PATH");
-  const std::filesystem::path file = named ? environment.expand(*named) : hf_home(environment) / "token";
+      if (std::string clean = cleaned_token(*value, name); !clean.empty()) return clean;
+  const std::filesystem::path file = token_path(environment);
   std::error_code ignored;
   return std::filesystem::exists(file, ignored) ? token_in(file) : "";
 }
 
-bool is_offline(const Environment& environment) {
-  return environment.is_on(environment.get("HF_HUB_OFFLINE") ? "HF_HUB_OFFLINE" : "TRANSFORMERS_OFFLINE");
+bool is_offline(const Environment& environment) { return offline_variable(environment) != nullptr; }
+
+const char* offline_variable(const Environment& environment) {
+  const char* variable = environment.get("HF_HUB_OFFLINE") ? "HF_HUB_OFFLINE" : "TRANSFORMERS_OFFLINE";
+  return environment.is_on(variable) ? variable : nullptr;
 }
 
 }  // namespace hf::cache

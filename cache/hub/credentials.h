@@ -19,7 +19,16 @@ std::filesystem::path hf_home(const Environment& environment);
 // with HF_HUB_DISABLE_IMPLICIT_TOKEN and no `token_file`.
 std::string token(const Environment& environment, const std::optional<std::filesystem::path>& token_file);
 
+// The file of the token in use: HF_TOKEN_PATH, else <hf_home>/token.
+std::filesystem::path token_path(const Environment& environment);
+
+// A token as it was typed or stored, without the blanks and line ends around it. Error{usage} with `subject`
+// in front where it holds what would break out of a header.
+std::string cleaned_token(std::string text, std::string_view subject);
+
 // HF_HUB_OFFLINE, else TRANSFORMERS_OFFLINE: no request is to be made.
 bool is_offline(const Environment& environment);
+// The variable that says so; null where none does.
+const char* offline_variable(const Environment& environment);
 
 }  // namespace hf::cache

@@ -10,7 +10,7 @@
 namespace hf::cache {
 namespace {
 
-constexpr std::string_view kTypes[] = {"model", "dataset", "space"};  // by RepoType
+constexpr std::string_view kTypes[] = {"model", "dataset", "space", "kernel"};  // by RepoType
 
 bool is_word(char c) {
   const auto byte = static_cast<unsigned char>(c);
@@ -46,10 +46,17 @@ bool is_hex(std::string_view text) {
 }  // namespace
 
 RepoType repo_type_of(std::string_view name) {
+  for (const RepoType type : {RepoType::model, RepoType::dataset, RepoType::space})
+    if (name_of(type) == name) return type;
+  throw Error(ErrorKind::usage,
+              "repository type " + in_quotes(name) + ": model, dataset or space is expected");
+}
+
+RepoType cached_repo_type_of(std::string_view name) {
   for (std::size_t i = 0; i < std::size(kTypes); ++i)
     if (kTypes[i] == name) return static_cast<RepoType>(i);
   throw Error(ErrorKind::usage,
-              "repository type " + in_quotes(name) + ": model, dataset or space is expected");
+              "repository type " + in_quotes(name) + ": model, dataset, space or kernel is expected");
 }
 
 std::string_view name_of(RepoType type) { return kTypes[static_cast<std::size_t>(type)]; }

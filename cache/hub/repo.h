@@ -5,9 +5,12 @@
 
 namespace hf::cache {
 
-enum class RepoType { model, dataset, space };
+// A kernel is never fetched: huggingface_hub 1.33 and later keep some in the same cache, where they are
+// listed and removed like any other.
+enum class RepoType { model, dataset, space, kernel };
 
-RepoType repo_type_of(std::string_view name);  // "model", "dataset", "space"; else Error{usage}
+RepoType repo_type_of(std::string_view name);         // "model", "dataset", "space"; else Error{usage}
+RepoType cached_repo_type_of(std::string_view name);  // and "kernel"
 std::string_view name_of(RepoType type);
 
 struct Repo {

@@ -1,43 +1,83 @@
 #include "cache/mirror/publisher.h"
 
+#include <exception>
+#include <utility>
+
 namespace hf::cache {
-namespace {
 
-constexpr std::uint64_t kLarge = 1 << 20;
-constexpr std::size_t kBatch = 256;
+Publisher::Publisher(Target& target, std::function<void(Files)> done)
+    : target_(target), done_(std::move(done)), thread_([this] { work(); }) {}
 
-}  // namespace
-
-void Publisher::add(std::unique_ptr<Partial> partial, std::vector<const TreeFile*> links) {
-  Item item{std::move(partial), std::move(links)};
-  if (item.partial->size() >= kLarge) {
-    item.partial->sync();
-    publish(item);
-    return;
-  }
-  bool full = false;
+Publisher::~Publisher() {
   {
     const std::lock_guard lock(mutex_);
-    waiting_.push_back(std::move(item));
-    full = waiting_.size() >= kBatch;
+    ended_ = true;
   }
-  if (full) flush();
+  ready_.notify_one();
+  thread_.join();
 }
 
-void Publisher::flush() {
-  std::vector<Item> batch;
+void Publisher::add(Files files) {
   {
     const std::lock_guard lock(mutex_);
-    batch.swap(waiting_);
+    for (VerifiedFile& file : files) waiting_.push_back(std::move(file));
   }
-  if (batch.empty()) return;
-  folder_.sync();  // a name on the disk before its bytes would be a wrong blob after a power failure
-  for (Item& item : batch) publish(item);
+  ready_.notify_one();
 }
 
-void Publisher::publish(Item& item) const {
-  item.partial->publish();
-  for (const TreeFile* file : item.links) folder_.link(commit_, *file);
+// A flush makes the bytes of the files handed over durable and the names given before it: while there is
+// always more to do, one flush serves a batch twice.
+void Publisher::work() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    if (named_.empty()) ready_.wait(lock, [&] { return ended_ || !waiting_.empty(); });
+    if (named_.empty() && waiting_.empty()) return;
+    Files fresh = std::exchange(waiting_, {});
+    lock.unlock();
+    flush(fresh);
+    lock.lock();
+  }
+}
+
+void Publisher::flush(Files& fresh) {
+  std::optional<Error> failure;
+  try {
+    for (const VerifiedFile& file : fresh)
+      if (file.large) file.large->sync();  // tells of a failed write that syncfs of older kernels keeps quiet
+    target_.sync();
+  } catch (const Error& error) {
+    failure = error;
+  }
+  if (failure)
+    for (Files* files : {&named_, &fresh})
+      for (VerifiedFile& file : *files)
+        if (!file.failure) file.failure = failure;
+  deliver();
+  for (VerifiedFile& file : fresh)
+    if (!file.failure) place(file);
+  named_ = std::move(fresh);
+  if (failure) deliver();
+}
+
+void Publisher::place(VerifiedFile& file) {
+  try {
+    if (file.part.empty()) {
+      for (const TreeFile* link : file.links) target_.link(*link);
+    } else {
+      target_.place(file.part, file.links, file.sha256);
+      if (file.large) file.large->publish();
+    }
+  } catch (const Error& error) {
+    file.failure = error;
+  } catch (const std::exception& error) {  // of the standard library: no memory, no thread
+    file.failure = Error(ErrorKind::internal, error.what());
+  }
+  file.lock.reset();
+}
+
+void Publisher::deliver() {
+  if (named_.empty()) return;
+  done_(std::exchange(named_, {}));
 }
 
 }  // namespace hf::cache

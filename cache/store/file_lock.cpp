@@ -51,17 +51,21 @@ struct Opened {
   bool is_new = false;
 };
 
+bool is_closed(int code) { return code == EACCES || code == EPERM || code == EROFS; }
+
 // For reading and writing, as NFS wants it; only for reading when it is another user's.
 Opened open_lock_file(const Place& file) {
+  const auto open_as = [&](int flags) { return openat(file.fd(), file.c_str(), flags | kFlags, 0664); };
   for (int tries = 0;; ++tries) {
-    const auto open_as = [&](int flags) { return openat(file.fd(), file.c_str(), flags | kFlags, 0664); };
     int fd = open_as(O_RDWR | O_CREAT | O_EXCL);
     if (fd >= 0) return {OpenFile(fd), true};
-    if (errno == EEXIST) fd = open_as(O_RDWR);
-    if (fd < 0 && errno == EACCES) fd = open_as(O_RDONLY);
+    const int refused = errno;
+    if (refused != EEXIST && !is_closed(refused)) throw failure(file, refused);
+    fd = open_as(O_RDWR);
+    if (fd < 0 && is_closed(errno)) fd = open_as(O_RDONLY);
     if (fd >= 0) return {OpenFile(fd), false};
-    if (errno == EACCES || errno == EPERM || errno == EROFS) return {};
-    if (errno != ENOENT || tries == 8) throw failure(file, errno);  // ENOENT: perhaps removed between the two
+    if (is_closed(errno) || (errno == ENOENT && is_closed(refused))) return {};
+    if (errno != ENOENT || tries == 8) throw failure(file, errno);  // ENOENT: removed between the two
   }
 }
 
@@ -110,7 +114,7 @@ std::optional<FileLock> FileLock::attempt(const std::filesystem::path& file) {
 std::optional<FileLock> FileLock::attempt(const Place& file) {
   while (true) {
     Opened opened = open_lock_file(file);
-    if (!opened.file.is_open()) return FileLock();
+    if (!opened.file.is_open()) return none();
     const int fd = opened.file.get();
     switch (claim(fd)) {
       case Claim::taken:
@@ -130,7 +134,7 @@ std::optional<FileLock> FileLock::attempt(const Place& file) {
       case Marker::holds:
         return std::nullopt;
       case Marker::silent:
-        return FileLock();
+        return none();
     }
   }
 }

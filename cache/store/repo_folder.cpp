@@ -5,37 +5,26 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
-#include <ctime>
 #include <map>
 #include <mutex>
 
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/file.h"
+#include "cache/store/cachedir_tag.h"
 #include "cache/store/content_copy.h"
 #include "cache/store/folders.h"
 #include "cache/store/sha256_record.h"
 #include "cache/store/tree_file.h"
+#include "cache/store/whole_file.h"
 
 namespace hf::cache {
 namespace {
 
 namespace fs = std::filesystem;
 
-// Word for word what huggingface_hub writes: backup programs know the first line.
-constexpr std::string_view kCachedirTag =
-    "Signature: 8a477f597d28d172789f06886806bc55\n"
-    "# This file is a cache directory tag created by huggingface_hub.\n"
-    "# For information about cache directory tags, see:\n"
-    "#\thttps://bford.info/cachedir/\n";
-
-// All that is half written stands in the repository's own folder under such a name: in refs/, snapshots/ and
-// the root huggingface_hub would take it for a ref, a file or a broken repository.
-constexpr std::string_view kTemporary = ".hf-";
-constexpr std::string_view kOldTemporary = ".ref-";
-constexpr std::time_t kLeftAfter = 3600;  // seconds
+constexpr std::size_t kMostRoots = 4;  // whose folders are kept open, of many revisions that are looked at
 
 std::string shown(const fs::path& path) { return escaped(path.string(), 4096); }
 
@@ -90,20 +79,27 @@ struct RepoFolder::Opened {
         record(locks_folder / "sha256") {}
 
   // Below snapshots/<commit> or .no_exist/<commit>.
-  Folders& below(const fs::path& root) {
+  std::shared_ptr<Folders> below(const fs::path& root) {
     const std::lock_guard lock(mutex);
-    return others.try_emplace(root.string(), root).first->second;
+    auto& kept = others[root.string()];
+    if (kept) return kept;
+    auto made = std::make_shared<Folders>(root);
+    if (others.size() > kMostRoots) {
+      for (auto& [name, folders] : others)
+        if (folders) folders->sync();
+      others.clear();
+    }
+    return others[root.string()] = std::move(made);
   }
-  std::string temporary() {
-    return std::string(kTemporary) + std::to_string(getpid()) + "-" + std::to_string(counter++);
-  }
+  // All that is half written stands in the repository's own folder: in refs/, snapshots/ and the root
+  // huggingface_hub would take it for a ref, a file or a broken repository.
+  Folders::Place temporary() { return home.make(temporary_name()); }
 
   Folders home, blobs, locks;
   Sha256Record record;
   std::mutex mutex;
-  std::map<std::string, Folders, std::less<>> others;
+  std::map<std::string, std::shared_ptr<Folders>, std::less<>> others;
   std::optional<bool> can_link;
-  std::atomic<unsigned> counter{0};
 };
 
 RepoFolder::RepoFolder(const Store& store, const Repo& repo)
@@ -127,7 +123,7 @@ bool RepoFolder::has_blob(const TreeFile& file) const {
 }
 
 bool RepoFolder::has_file(std::string_view commit, const TreeFile& file) const {
-  const auto place = opened_->below(snapshot(commit)).find(file.path);
+  const auto place = opened_->below(snapshot(commit))->find(file.path);
   if (!place) return false;
   const std::string target = target_of_link(place->fd(), place->c_str());
   if (!target.empty()) return target == link_target(file) && has_blob(file);
@@ -135,24 +131,21 @@ bool RepoFolder::has_file(std::string_view commit, const TreeFile& file) const {
   return fstatat(place->fd(), place->c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 && is_content(info, file);
 }
 
-FileLock RepoFolder::lock(const TreeFile& file) const { return FileLock(locks_ / (file.etag() + ".lock")); }
+FileLock RepoFolder::lock(const TreeFile& file) const {
+  std::error_code ignored;
+  return fs::is_directory(locks_, ignored) ? FileLock(locks_ / (file.etag() + ".lock")) : FileLock::none();
+}
 
 std::optional<FileLock> RepoFolder::try_lock(const TreeFile& file) const {
-  return FileLock::attempt(opened_->locks.make(file.etag() + ".lock"));
+  const auto place = opened_->locks.find(file.etag() + ".lock");
+  return place ? FileLock::attempt(*place) : FileLock::none();
 }
 
 void RepoFolder::make() const {
   make_folder(blobs());
-  make_folder(locks_);
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(home_, error)) {
-    const std::string name = entry.path().filename().string();
-    struct stat info {};
-    if (!name.starts_with(kTemporary) && !name.starts_with(kOldTemporary)) continue;
-    if (lstat(entry.path().c_str(), &info) == 0 && !S_ISDIR(info.st_mode) &&
-        std::time(nullptr) - info.st_mtime > kLeftAfter)
-      unlink(entry.path().c_str());
-  }
+  std::error_code ignored;  // another user's .locks may be closed to us: then it goes without
+  fs::create_directories(locks_, ignored);
+  remove_left_behind(home_);
 }
 
 void RepoFolder::make_snapshot(std::string_view commit) const { make_folder(snapshot(commit)); }
@@ -162,28 +155,32 @@ bool RepoFolder::can_link() const {
   const std::lock_guard lock(opened_->mutex);
   if (!opened_->can_link) {
     tag_root();
-    const Folders::Place tried = opened_->home.make(opened_->temporary());
+    const Folders::Place tried = opened_->temporary();
     opened_->can_link = links_ != Links::never && can_link_in(tried.fd(), tried.name);
   }
   return *opened_->can_link;
 }
 
 void RepoFolder::tag_root() const {
-  const fs::path tag = root_ / "CACHEDIR.TAG";
+  const fs::path tag = root_ / kCachedirTagName;
   std::error_code ignored;
-  if (!fs::exists(tag, ignored)) write_whole(tag, kCachedirTag);
+  if (fs::exists(tag, ignored)) return;
+  try {
+    write_whole(opened_->temporary(), tag, kCachedirTag);
+  } catch (const Error&) {  // the root may be closed to who may write to the repository
+  }
 }
 
 void RepoFolder::link(std::string_view commit, const TreeFile& file) const {
   if (!can_link()) return put_blob_copy(commit, file);
-  const Folders::Place place = opened_->below(snapshot(commit)).make(file.path);
+  const Folders::Place place = opened_->below(snapshot(commit))->make(file.path);
   const std::string target = link_target(file);
   if (symlinkat(target.c_str(), place.fd(), place.c_str()) == 0) return;
   if (means_no_links(errno)) return put_blob_copy(commit, file);
   if (errno != EEXIST) throw system_error(shown(snapshot(commit) / file.path), errno);
   if (target_of_link(place.fd(), place.c_str()) == target) return;
   // Something else stands there: replaced in one step.
-  const Folders::Place made = opened_->home.make(opened_->temporary());
+  const Folders::Place made = opened_->temporary();
   if (symlinkat(target.c_str(), made.fd(), made.c_str()) != 0)
     throw system_error(shown(snapshot(commit) / file.path), errno);
   give_name(made, place, snapshot(commit) / file.path);
@@ -198,8 +195,8 @@ void RepoFolder::put_blob_copy(std::string_view commit, const TreeFile& file) co
 
 void RepoFolder::put_copy(std::string_view commit, const TreeFile& file, int from) const {
   const fs::path path = snapshot(commit) / file.path;
-  const Folders::Place place = opened_->below(snapshot(commit)).make(file.path);
-  const Folders::Place made = opened_->home.make(opened_->temporary());
+  const Folders::Place place = opened_->below(snapshot(commit))->make(file.path);
+  const Folders::Place made = opened_->temporary();
   const OpenFile to(openat(made.fd(), made.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (!to.is_open()) throw system_error(shown(path), errno);
   try {
@@ -224,25 +221,26 @@ void RepoFolder::place(std::string_view commit, const fs::path& part, std::span<
   if (files.empty()) throw Error(ErrorKind::internal, shown(part) + ": has no path to be placed at");
   const TreeFile& file = *files.front();
   const bool links = can_link();
-  Folders& folders = links ? opened_->blobs : opened_->below(snapshot(commit));
-  const Folders::Place place = folders.make(links ? file.etag() : file.path);
+  const Folders::Place place =
+      links ? opened_->blobs.make(file.etag()) : opened_->below(snapshot(commit))->make(file.path);
+  const fs::path path = links ? blob(file) : snapshot(commit) / file.path;
   if (renameat(AT_FDCWD, part.c_str(), place.fd(), place.c_str()) != 0)
-    throw system_error(shown(folders.root() / place.name), errno);
+    throw system_error(shown(path), errno);
   record_sha256(file, sha256);
   if (links) {
-    for (const TreeFile* path : files) link(commit, *path);
+    for (const TreeFile* link_of : files) link(commit, *link_of);
     return;
   }
-  for (const TreeFile* path : files.subspan(1)) {
+  for (const TreeFile* other : files.subspan(1)) {
     const OpenFile from(openat(place.fd(), place.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-    if (!from.is_open()) throw system_error(shown(folders.root() / file.path), errno);
-    put_copy(commit, *path, from.get());
+    if (!from.is_open()) throw system_error(shown(path), errno);
+    put_copy(commit, *other, from.get());
   }
 }
 
 bool RepoFolder::mark_absent(std::string_view commit, std::string_view path) const {
   try {
-    const Folders::Place place = opened_->below(home_ / ".no_exist" / commit).make(path);
+    const Folders::Place place = opened_->below(home_ / ".no_exist" / commit)->make(path);
     return OpenFile(openat(place.fd(), place.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666))
         .is_open();
   } catch (const Error&) {
@@ -251,25 +249,13 @@ bool RepoFolder::mark_absent(std::string_view commit, std::string_view path) con
 }
 
 bool RepoFolder::is_marked_absent(std::string_view commit, std::string_view path) const {
-  const auto place = opened_->below(home_ / ".no_exist" / commit).find(path);
+  const auto place = opened_->below(home_ / ".no_exist" / commit)->find(path);
   return place && faccessat(place->fd(), place->c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
-}
-
-// Written under a temporary name, durable before it gets its own.
-void RepoFolder::write_whole(const fs::path& path, std::string_view text) const {
-  const fs::path written = home_ / opened_->temporary();
-  write_file(written, text);
-  if (rename(written.c_str(), path.c_str()) != 0) {
-    const int code = errno;
-    unlink(written.c_str());
-    throw system_error(shown(path), code);
-  }
-  sync_folder(path.parent_path());
 }
 
 void RepoFolder::write_tree(std::string_view commit, const std::vector<TreeFile>& files) const {
   make_folder(home_ / "trees");
-  write_whole(home_ / "trees" / (std::string(commit) + ".json"), tree_json(files));
+  write_whole(opened_->temporary(), home_ / "trees" / (std::string(commit) + ".json"), tree_json(files));
 }
 
 std::optional<std::vector<TreeFile>> RepoFolder::read_tree(std::string_view commit) const {
@@ -279,16 +265,20 @@ std::optional<std::vector<TreeFile>> RepoFolder::read_tree(std::string_view comm
   return parse_tree_json(read_text(path, 1u << 30), shown(path));
 }
 
-void RepoFolder::write_ref(std::string_view revision, std::string_view commit) const {
+bool RepoFolder::has_ref(std::string_view revision, std::string_view commit) const {
   check_revision(revision);
-  if (revision == commit) return;
+  if (revision == commit) return true;
   const fs::path ref = home_ / "refs" / revision;
   std::error_code ignored;
-  if (fs::is_regular_file(ref, ignored) && fs::file_size(ref, ignored) == commit.size() &&
-      read_text(ref, commit.size()) == commit)
-    return;
+  return fs::is_regular_file(ref, ignored) && fs::file_size(ref, ignored) == commit.size() &&
+         read_text(ref, commit.size()) == commit;
+}
+
+void RepoFolder::write_ref(std::string_view revision, std::string_view commit) const {
+  if (has_ref(revision, commit)) return;
+  const fs::path ref = home_ / "refs" / revision;
   make_folder(ref.parent_path());
-  write_whole(ref, commit);
+  write_whole(opened_->temporary(), ref, commit);
   for (fs::path folder = ref.parent_path(); folder != home_; folder = folder.parent_path())
     sync_folder(folder.parent_path());
 }
@@ -309,8 +299,11 @@ void RepoFolder::sync() const {
 void RepoFolder::sync_names() const {
   opened_->blobs.sync();
   const std::lock_guard lock(opened_->mutex);
-  for (auto& [root, folders] : opened_->others) folders.sync();
-  sync_folder(home_ / "snapshots");
+  for (auto& [root, folders] : opened_->others) folders->sync();
+  for (const fs::path& folder : {home_ / "snapshots", home_}) {
+    std::error_code ignored;
+    if (fs::is_directory(folder, ignored)) sync_folder(folder);
+  }
 }
 
 }  // namespace hf::cache

@@ -44,6 +44,8 @@ class RepoFolder {
   void make() const;
   void make_snapshot(std::string_view commit) const;
 
+  // Whether the snapshots get links, found out once; the cache is tagged by then.
+  bool can_link() const;
   // Of a blob that is there: a link to it, or a copy where there are no links.
   void link(std::string_view commit, const TreeFile& file) const;
   // Gives a checked file, whose bytes are on the disk, its name in blobs/ and its links, `files`: the paths
@@ -58,6 +60,8 @@ class RepoFolder {
   void write_tree(std::string_view commit, const std::vector<TreeFile>& files) const;
   // Nothing where there is none; Error{integrity} for one that is damaged.
   std::optional<std::vector<TreeFile>> read_tree(std::string_view commit) const;
+  // The ref says so, in exactly those bytes; a commit stands for itself.
+  bool has_ref(std::string_view revision, std::string_view commit) const;
   // After everything that was written so far is durable. Nothing is written when it says so already, or when
   // `revision` is the commit itself.
   void write_ref(std::string_view revision, std::string_view commit) const;
@@ -72,11 +76,9 @@ class RepoFolder {
  private:
   struct Opened;
 
-  bool can_link() const;
   void tag_root() const;
   void put_blob_copy(std::string_view commit, const TreeFile& file) const;
   void put_copy(std::string_view commit, const TreeFile& file, int from) const;
-  void write_whole(const std::filesystem::path& path, std::string_view text) const;
   static void give_name(const Folders::Place& made, const Folders::Place& place,
                         const std::filesystem::path& path);
 

@@ -1,127 +1,117 @@
 #include "cache/store/scan.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <map>
-#include <set>
+#include <cerrno>
 #include <tuple>
 #include <utility>
 
 #include "base/error.h"
 #include "base/escape.h"
-#include "base/file.h"
+#include "cache/store/scan_repo.h"
 
 namespace hf::cache {
 namespace {
 
 namespace fs = std::filesystem;
 
-using Inode = std::pair<dev_t, ino_t>;
-using Inodes = std::map<Inode, std::uint64_t>;  // of contents, with their bytes
+bool is_hash(std::string_view text) { return text.size() == 64 && is_etag(text); }
 
-std::uint64_t sum_of(const Inodes& inodes) {
-  std::uint64_t sum = 0;
-  for (const auto& [inode, bytes] : inodes) sum += bytes;
-  return sum;
+// transformers before 4.22: "<sha256 of the URL>.<sha256 of the etag>", ".h5", and ".json" and ".lock" beside
+// it.
+bool is_flat_name(std::string_view name) {
+  if (name.size() < 64 || !is_hash(name.substr(0, 64))) return false;
+  name.remove_prefix(64);
+  if (name.size() > 64 && name[0] == '.' && is_hash(name.substr(1, 64))) name.remove_prefix(65);
+  return name.empty() || name == ".h5" || name == ".json" || name == ".lock" || name == ".h5.json" ||
+         name == ".h5.lock";
 }
 
-// All refs below refs/, also those in folders ("refs/pr/1").
-std::map<std::string, std::string> refs_of(const fs::path& refs, std::vector<std::string>& problems) {
-  std::map<std::string, std::string> found;
-  std::error_code error;
-  for (fs::recursive_directory_iterator at(refs, error), end; !error && at != end; at.increment(error)) {
-    if (!at->is_regular_file(error)) continue;
-    const std::string name = at->path().lexically_relative(refs).string();
-    std::string commit;
-    try {
-      commit = read_text(at->path(), 4096);
-    } catch (const Error& failure) {
-      problems.push_back(failure.what());
-      continue;
+// The data set library's: "<namespace>___<name>" and its downloads.
+bool is_of_datasets(std::string_view name) { return name.find("___") != name.npos || name == "downloads"; }
+
+class RootScan {
+ public:
+  RootScan(const fs::path& path, Folder& root, CacheContents& found)
+      : path_(path), root_(root), found_(found) {}
+
+  void read() {
+    has_shared_store_ = has_shared_store(root_);
+    for (const FolderEntry& entry : root_.entries()) read_entry(entry);
+    if (root_.error() != 0) throw system_error(escaped(path_.string(), 4096), root_.error());
+    if (has_shared_store_) found_.shared = shared_blobs(root_);
+    tell_foreign();
+    add_up();
+  }
+
+ private:
+  void read_entry(const FolderEntry& entry) {
+    const std::string& name = entry.name;
+    for (const char* known : {".locks", "CACHEDIR.TAG", "version.txt", "version_diffusers_cache.txt"})
+      if (name == known) return;
+    if (is_litter(name)) return;
+    if (name == "blobs" && has_shared_store_) return;
+    Repo repo;
+    if (is_folder(entry) && parse_folder_name(name, repo)) {
+      found_.repos.push_back(scan_repo(root_, name, std::move(repo), path_ / name, has_shared_store_));
+    } else if (entry.kind == EntryKind::file && is_flat_name(name)) {
+      ++flat_files_;
+    } else if (is_folder(entry) && is_of_datasets(name)) {
+      ++datasets_;
+    } else {
+      found_.problems.push_back(escaped(name) + " is no repository and nothing else of a cache");
     }
-    commit.erase(commit.find_last_not_of(" \t\r\n") + 1);
-    if (is_commit(commit))
-      found[name] = commit;
-    else
-      problems.push_back("ref " + in_quotes(name) + " holds no commit");
   }
-  return found;
-}
 
-CachedRevision revision_of(const fs::path& snapshot, Inodes& repo, std::vector<std::string>& problems) {
-  CachedRevision revision{snapshot.filename().string(), {}, 0, 0, snapshot};
-  Inodes inodes;
-  std::error_code error;
-  for (fs::recursive_directory_iterator at(snapshot, error), end; !error && at != end; at.increment(error)) {
-    struct stat info {};
-    if (at->is_directory(error) && !at->is_symlink(error)) continue;
-    ++revision.files;
-    if (stat(at->path().c_str(), &info) != 0 || !S_ISREG(info.st_mode))
-      problems.push_back("revision " + revision.commit.substr(0, 12) + ": " +
-                         in_quotes(at->path().lexically_relative(snapshot).string()) + " leads nowhere");
-    else
-      inodes[{info.st_dev, info.st_ino}] = static_cast<std::uint64_t>(info.st_size);
+  bool is_folder(const FolderEntry& entry) const {
+    if (entry.kind != EntryKind::link) return entry.kind == EntryKind::folder;
+    const auto info = root_.target_info(entry.name);
+    return info && info->kind == EntryKind::folder;
   }
-  revision.bytes = sum_of(inodes);
-  repo.merge(inodes);
-  return revision;
-}
 
-std::uint64_t partial_bytes_of(const fs::path& blobs) {
-  std::uint64_t bytes = 0;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(blobs, error)) {
-    const std::string name = entry.path().filename().string();
-    if (!name.ends_with(".hfpart") && !name.ends_with(".incomplete")) continue;
-    const std::uint64_t size = entry.file_size(error);
-    if (!error) bytes += size;
+  void tell_foreign() {
+    if (flat_files_ > 0)
+      found_.problems.push_back(
+          std::to_string(flat_files_) +
+          " files of the flat cache of transformers before 4.22: hfcache adopt takes them over");
+    if (datasets_ > 0)
+      found_.problems.push_back(std::to_string(datasets_) +
+                                " folders of the datasets library, which keeps its own cache");
   }
-  return bytes;
-}
 
-CachedRepo scan_repo(const fs::path& folder, Repo repo) {
-  CachedRepo found{std::move(repo), {}, 0, partial_bytes_of(folder / "blobs"), {}};
-  const auto refs = refs_of(folder / "refs", found.problems);
-  Inodes inodes;
-  std::set<std::string> commits;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder / "snapshots", error)) {
-    const std::string commit = entry.path().filename().string();
-    if (!is_commit(commit) || !entry.is_directory(error)) {
-      found.problems.push_back("snapshots/" + escaped(commit) + " is no revision");
-      continue;
+  void add_up() {
+    for (const CachedRepo& repo : found_.repos) {
+      for (const CachedContent& content : repo.contents)
+        if (content.shared.empty() && content.is_inside()) found_.bytes += content.info.bytes;
+      found_.bytes += repo.partial_bytes;
     }
-    commits.insert(commit);
-    CachedRevision& revision =
-        found.revisions.emplace_back(revision_of(entry.path(), inodes, found.problems));
-    for (const auto& [name, target] : refs)
-      if (target == commit) revision.refs.push_back(name);
+    for (const SharedBlob& blob : found_.shared) found_.bytes += blob.info.bytes;
   }
-  for (const auto& [name, target] : refs)
-    if (!commits.contains(target))
-      found.problems.push_back("ref " + in_quotes(name) + " stands for " + target.substr(0, 12) +
-                               ", which is not there");
-  std::sort(found.revisions.begin(), found.revisions.end(),
-            [](const CachedRevision& a, const CachedRevision& b) { return a.commit < b.commit; });
-  found.bytes = sum_of(inodes);
-  return found;
-}
+
+  const fs::path& path_;
+  Folder& root_;
+  CacheContents& found_;
+  bool has_shared_store_ = false;
+  std::uint64_t flat_files_ = 0, datasets_ = 0;
+};
 
 }  // namespace
 
-std::vector<CachedRepo> scan(const Store& store) {
-  std::vector<CachedRepo> repos;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(store.root(), error)) {
-    Repo repo;
-    if (entry.is_directory(error) && parse_folder_name(entry.path().filename().string(), repo))
-      repos.push_back(scan_repo(entry.path(), std::move(repo)));
-  }
-  std::sort(repos.begin(), repos.end(), [](const CachedRepo& a, const CachedRepo& b) {
+CacheContents contents_of(const Store& store) {
+  CacheContents found;
+  const fs::path path = fs::absolute(store.root()).lexically_normal();
+  Folder root(path.string(), Folder::Links::follow);
+  if (root.error() == ENOENT) return found;
+  if (root.error() == ENOTDIR)
+    throw Error(ErrorKind::io,
+                escaped(path.string(), 4096) + ": is no folder, the folder of a cache is expected");
+  if (root.error() != 0) throw system_error(escaped(path.string(), 4096), root.error());
+  RootScan(path, root, found).read();
+  std::sort(found.repos.begin(), found.repos.end(), [](const CachedRepo& a, const CachedRepo& b) {
     return std::tie(a.repo.type, a.repo.id) < std::tie(b.repo.type, b.repo.id);
   });
-  return repos;
+  return found;
 }
+
+std::vector<CachedRepo> scan(const Store& store) { return contents_of(store).repos; }
 
 }  // namespace hf::cache

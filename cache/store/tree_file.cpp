@@ -31,6 +31,7 @@ TreeFile parse_entry(const std::string& path, const nlohmann::json& entry) {
 std::string tree_json(const std::vector<TreeFile>& files) {
   nlohmann::ordered_json entries = nlohmann::ordered_json::object();
   for (const TreeFile& file : files) {
+    if (!file.fault.empty()) continue;  // nothing here can stand under that name
     auto& entry = entries[file.path];
     entry["size"] = file.size;
     entry["blob_id"] = file.git_oid;

@@ -74,7 +74,7 @@ void MappedFile::drop(std::size_t offset, std::size_t length) const {
   if (begin < end) madvise(const_cast<std::byte*>(data_) + begin, end - begin, MADV_DONTNEED);
 }
 
-AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
+AtomicFile::AtomicFile(std::filesystem::path path, unsigned mode) : path_(std::move(path)) {
   struct stat info {};  // a rename would put a file in the place of a device or a pipe
   if (stat(path_.c_str(), &info) == 0 && !S_ISREG(info.st_mode))
     throw Error(ErrorKind::usage, shown(path_) + ": is there and is not a regular file");
@@ -83,7 +83,7 @@ AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
   do {  // a killed process with our id, as containers have, may have left our next names behind
     temporary_ = path_.parent_path() /
                  ("." + name + "." + std::to_string(getpid()) + "." + std::to_string(counter++) + ".tmp");
-    fd_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    fd_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
   } while (fd_ < 0 && errno == EEXIST);
   if (fd_ < 0) throw Error(ErrorKind::io, system_error(shown(path_), errno).what());  // also a missing folder
 }
@@ -121,6 +121,17 @@ void write_file(const std::filesystem::path& path, std::string_view text) {
   AtomicFile file(path);
   file.write(text);
   file.commit();
+}
+
+std::filesystem::path behind_link(const std::filesystem::path& path) {
+  std::error_code failed;
+  if (!std::filesystem::is_symlink(path, failed)) return path;
+  std::filesystem::path target = std::filesystem::canonical(path, failed);
+  if (failed)
+    throw Error(ErrorKind::usage, shown(path) +
+                                      ": is a link that leads nowhere, a file or a link to one is "
+                                      "expected");
+  return target;
 }
 
 std::string read_text(const std::filesystem::path& path, std::uint64_t limit) {

@@ -35,7 +35,7 @@ class MappedFile {
 // rename, fsync of the folder). Without commit() nothing is left behind.
 class AtomicFile {
  public:
-  explicit AtomicFile(std::filesystem::path path);
+  explicit AtomicFile(std::filesystem::path path, unsigned mode = 0666);  // less the umask
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
@@ -53,6 +53,10 @@ class AtomicFile {
 };
 
 void write_file(const std::filesystem::path& path, std::string_view text);  // through AtomicFile
+
+// Where `path` is a link, the file that it leads to: written there, the link stays, as with cp. Error{usage}
+// where it leads nowhere.
+std::filesystem::path behind_link(const std::filesystem::path& path);
 
 // The whole file as text; more than `limit` bytes is an integrity error, before anything is read.
 std::string read_text(const std::filesystem::path& path, std::uint64_t limit = 64u << 20);

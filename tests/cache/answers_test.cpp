@@ -60,27 +60,34 @@ TEST_CASE("Hashes that are file names of another kind") {
         ErrorKind::integrity);
 }
 
-TEST_CASE("Paths that lead out of the snapshot") {
+TEST_CASE("Paths that lead out of the snapshot are marked, so that a filter can leave them out") {
   for (const char* path :
        {"", "/etc/passwd", "../x", "a/../../x", "a//b", "./a", "a\\\\b", "C:/x", "a\\u0000b", "a\\nb"}) {
     CAPTURE(path);
-    CHECK(page("[" + file(path) + "]") == ErrorKind::integrity);
+    const auto files = parse_tree_page("[" + file(path) + "," + file("good") + "]", "page");
+    REQUIRE(files.size() == 2);
+    CHECK(files[0].fault != "");
+    CHECK(files[1].fault == "");
   }
 }
 
-TEST_CASE("A tree is sorted and without contradictions") {
+TEST_CASE("A tree is sorted and has no path twice") {
   const auto tree = [](std::initializer_list<const char*> paths) {
     std::vector<TreeFile> files;
-    for (const char* path : paths) files.push_back({path, 1, kSha1, "", ""});
+    for (const char* path : paths) files.push_back({path, 1, kSha1});
     return files;
   };
   auto good = tree({"b", "a/c", "a-b", "a/b"});
   check_tree(good, "tree");
   CHECK(good[0].path == "a-b");
   CHECK(good[3].path == "b");
-  for (auto bad :
-       {tree({"a", "b", "a"}), tree({"a/b/c", "a"}), tree({"a", "a-b", "a/b"}), tree({"x/y", "x/y/z"})})
-    CHECK(error_of([&] { check_tree(bad, "tree"); }) == ErrorKind::integrity);
+  auto bad = tree({"a", "b", "a"});
+  CHECK(error_of([&] { check_tree(bad, "tree"); }) == ErrorKind::integrity);
+}
+
+TEST_CASE("The error text of a refusal's body") {
+  CHECK(parse_error_text(R"({"error":"why"})") == "why");
+  for (const char* none : {"", "<html>", "[]", "{}", R"({"error":1})"}) CHECK(parse_error_text(none) == "");
 }
 
 TEST_CASE("The commit of a revision") {
@@ -90,19 +97,27 @@ TEST_CASE("The commit of a revision") {
 }
 
 TEST_CASE("What a refusal means") {
-  const auto kind = [](int status, const char* code, bool with_token = false) {
-    return refusal(status, code, "", "x", with_token).kind();
+  const auto kind = [](int status, const char* code, const char* message = "") {
+    return refusal({.status = status, .code = code, .message = message}, "x").kind();
   };
   CHECK(kind(404, "RevisionNotFound") == ErrorKind::not_found);
   CHECK(kind(404, "EntryNotFound") == ErrorKind::not_found);
   CHECK(kind(401, "RepoNotFound") == ErrorKind::not_found);
   CHECK(kind(401, "GatedRepo") == ErrorKind::denied);
-  CHECK(kind(403, "GatedRepo", true) == ErrorKind::denied);
+  CHECK(kind(403, "GatedRepo") == ErrorKind::denied);
+  CHECK(kind(403, "", "Access to this resource is disabled.") == ErrorKind::denied);
   CHECK(kind(401, "") == ErrorKind::denied);
-  CHECK(kind(401, "", true) == ErrorKind::denied);
+  CHECK(kind(401, "", "Invalid credentials in Authorization header") == ErrorKind::denied);
   CHECK(kind(403, "") == ErrorKind::denied);
   CHECK(kind(404, "") == ErrorKind::not_found);
   CHECK(kind(410, "") == ErrorKind::not_found);
   for (const int status : {400, 416, 429, 500, 503, 302}) CHECK(kind(status, "") == ErrorKind::network);
-  CHECK(std::string(refusal(404, "", "gone\x1b[2J", "x", false).what()).ends_with("(gone\\x1b[2J)"));
+  const auto text = [](const RefusedAnswer& answer) { return std::string(refusal(answer, "x").what()); };
+  CHECK(text({.status = 404, .message = "gone\x1b[2J"}).ends_with("(gone\\x1b[2J)"));
+  CHECK(text({.status = 403, .message = "Access to this resource is disabled."})
+            .find("is disabled (HTTP 403)") != std::string::npos);
+  CHECK(text({.status = 401}).find("private") != std::string::npos);
+  CHECK(text({.status = 401, .message = "Invalid credentials in Authorization header"})
+            .find("token is not accepted") != std::string::npos);
+  CHECK(text({.status = 429, .requested_wait = 400}).find("in 400 s") != std::string::npos);
 }

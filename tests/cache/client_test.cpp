@@ -1,5 +1,9 @@
 #include "cache/http/client.h"
 
+#include <map>
+#include <mutex>
+
+#include "cache/http/url.h"
 #include "cache/loopback.h"
 #include "support/error_of.h"
 #include "support/http_server.h"
@@ -46,7 +50,8 @@ TEST_CASE("A request says who asks and wants plain bytes") {
   ClientOptions options = quick_options();
   options.user_agent = "hfcache/9";
   Client client(options);
-  const Response response = client.send({.url = server.url() + "/x?y=1", .bearer = "hf_t", .range = ByteRange{7}});
+  const Response response =
+      client.send({.url = server.url() + "/x?y=1", .bearer = "hf_t", .range = ByteRange{7}});
   CHECK(response.body == "ok");
   CHECK(response.find("x-answer") == "yes");
   CHECK(server.last().target == "/x?y=1");
@@ -54,6 +59,14 @@ TEST_CASE("A request says who asks and wants plain bytes") {
   CHECK(server.last().header("accept-encoding") == "identity");
   CHECK(server.last().header("authorization") == "Bearer hf_t");
   CHECK(server.last().header("range") == "bytes=7-");
+}
+
+TEST_CASE("Requests follow one another at once") {
+  Server server([](const HttpRequest&, HttpReply& reply) { reply.head(200, {}, 0); });
+  Client client(quick_options());
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < 40; ++i) client.send({.url = server.url()});
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(1));  // 2 with a pause of 50 ms
 }
 
 TEST_CASE("HEAD has no body and POST has a form") {
@@ -116,6 +129,62 @@ TEST_CASE("Redirects to other schemes are refused") {
     Client client(quick_options());
     CHECK(error_of([&] { client.send({.url = server.url()}); }) == ErrorKind::network);
   }
+}
+
+TEST_CASE("A token goes to its own origin, whatever a redirect says") {
+  std::mutex mutex;
+  std::vector<std::pair<std::string, std::string>> away;  // target, authorization
+  HttpServer other([&](const HttpRequest& request, HttpReply& reply) {
+    const std::lock_guard lock(mutex);
+    away.emplace_back(request.target, request.header("authorization"));
+    reply.head(200, {}, 0);
+  });
+  std::string back_authorization, referer;
+  HttpServer home([&](const HttpRequest& request, HttpReply& reply) {
+    if (request.path == "/end") {
+      const std::lock_guard lock(mutex);
+      back_authorization = request.header("authorization");
+      referer = request.header("referer");
+      return void(reply.head(200, {}, 0));
+    }
+    reply.head(302, {{"Location", percent_decoded(request.target.substr(1))}}, 0);
+  });
+  const std::string host = other.url().substr(7), home_host = home.url().substr(7);
+  Client client(quick_options());
+  for (const std::string& location :
+       {"http://" + host + "/a?x=1", "http://user:secret@" + host + "/b", "//" + host + "/c",
+        "http://" + home_host + "@" + host + "/d", "http://" + home_host + "%40@" + host + "/e"}) {
+    CAPTURE(location);
+    CHECK(client.send({.url = home.url() + "/" + percent_encoded(location, false), .bearer = "hf_secret"})
+              .ok());
+  }
+  CHECK(away.size() == 5);
+  for (const auto& [target, authorization] : away) CHECK(authorization == "");
+  CHECK(away.front().first == "/a?x=1");
+  client.send({.url = home.url() + "/" + percent_encoded("/end?q=1", false), .bearer = "hf_secret"});
+  CHECK(back_authorization == "Bearer hf_secret");
+  CHECK(referer == "");
+}
+
+TEST_CASE("A range is asked for as it is meant") {
+  std::mutex mutex;
+  std::map<std::string, std::pair<std::string, std::string>> asked;
+  HttpServer server([&](const HttpRequest& request, HttpReply& reply) {
+    const std::lock_guard lock(mutex);
+    asked[request.path] = {request.header("range"), request.header("if-range")};
+    reply.head(206, {}, 0);
+  });
+  ClientOptions options = quick_options();
+  options.most_connections = 1;  // one handle after the other: nothing of a request may stay for the next
+  Client client(options);
+  client.send({.url = server.url() + "/a", .range = ByteRange{5, 9}, .if_range = "\"e\""});
+  client.send({.url = server.url() + "/b", .range = ByteRange{0}});
+  client.send({.url = server.url() + "/c"});
+  client.send({.url = server.url() + "/d", .range = ByteRange{7, 7}});
+  CHECK(asked["/a"] == std::pair<std::string, std::string>("bytes=5-9", "\"e\""));
+  CHECK(asked["/b"] == std::pair<std::string, std::string>("bytes=0-", ""));
+  CHECK(asked["/c"] == std::pair<std::string, std::string>("", ""));
+  CHECK(asked["/d"] == std::pair<std::string, std::string>("bytes=7-7", ""));
 }
 
 TEST_CASE("A body that never ends is ended by its sink") {
@@ -188,4 +257,22 @@ TEST_CASE("Options come from Hugging Face's and OpenSSL's variables") {
   CHECK(options.ca_file == "/b.pem");
   CHECK(options.ca_folder == "/certs");
   CHECK(client_options(Environment(Environment::Values{{"REQUESTS_CA_BUNDLE", "/tmp"}})).ca_folder == "/tmp");
+}
+
+TEST_CASE("A wait that is told is told on") {
+  int asked = 0;
+  HttpServer server([&](const HttpRequest&, HttpReply& reply) {
+    if (++asked == 1) return void(reply.head(429, {{"Retry-After", "1"}}, 0));
+    reply.head(200, {}, 0);
+  });
+  ClientOptions options = quick_options();
+  std::vector<std::string> told;
+  options.on_wait = [&](std::string_view subject, std::chrono::milliseconds wait, std::string_view why) {
+    told.push_back(std::string(subject) + "|" + std::string(why));
+    CHECK(wait >= std::chrono::milliseconds(1000));
+    CHECK(wait < std::chrono::milliseconds(1100));
+  };
+  Client client(options);
+  CHECK(client.send({.url = server.url() + "/x?signature=1"}).ok());
+  CHECK(told == std::vector<std::string>{server.url() + "/x|HTTP 429"});
 }

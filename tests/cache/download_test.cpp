@@ -216,7 +216,7 @@ TEST_CASE("An unfinished file goes on where it stopped also in a later run") {
   CHECK(error_of([&] { loopback.download(); }) == ErrorKind::network);
   std::uint64_t kept = 0;
   for (const auto& entry : fs::directory_iterator(loopback.repo_folder() / "blobs"))
-    if (entry.path().extension() == ".hfpart") kept = entry.file_size();
+    if (entry.path().extension() == ".part") kept = entry.file_size();
   CHECK(kept > 0);
   loopback.hub().cancel_faults();
   loopback.hub().clear_log();

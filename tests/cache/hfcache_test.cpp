@@ -129,21 +129,6 @@ TEST_CASE("Offline nothing is asked") {
   CHECK(loopback.hub().log().empty());
 }
 
-TEST_CASE("What is in the cache") {
-  Loopback loopback;
-  CHECK(hfcache(loopback, {"ls"}).out == "REPO_ID  TYPE  REVISION  REFS  FILES  SIZE\n");
-  hfcache(loopback, {"download", "acme/tiny"});
-  const Ended table = hfcache(loopback, {"ls"});
-  CHECK(table.code == 0);
-  CHECK(table.out.find("acme/tiny  model  " + loopback.hub().commit("acme/tiny").substr(0, 12) + "  main") !=
-        std::string::npos);
-  const auto json = nlohmann::json::parse(hfcache(loopback, {"ls", "--json"}).out);
-  REQUIRE(json.size() == 1);
-  CHECK(json[0]["repo_id"] == "acme/tiny");
-  CHECK(json[0]["revisions"][0]["files"] == 4);
-  CHECK(json[0]["revisions"][0]["refs"][0] == "main");
-}
-
 TEST_CASE("Where a file lies") {
   Loopback loopback;
   hfcache(loopback, {"download", "acme/tiny"});

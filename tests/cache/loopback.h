@@ -58,12 +58,18 @@ class Loopback {
   cache::DownloadRequest request() const {
     cache::DownloadRequest request{.repo = {kRepo}};
     request.workers = 3;
+    request.large_bytes = 64 << 10;
     request.block_bytes = 16 << 10;
     return request;
   }
   std::filesystem::path download(const cache::DownloadRequest& request) {
+    cache::DownloadEvents nobody;
+    return download(request, nobody).path;
+  }
+  cache::DownloadReport download(const cache::DownloadRequest& request, cache::DownloadEvents& events) {
     const auto plan = plan_download(remote_, store(), request);
-    return cache::download(remote_, store(), request, plan, no_progress());
+    const auto target = make_target(store(), request, plan);
+    return cache::download(remote_, *target, request, plan, events);
   }
   std::filesystem::path download() { return download(request()); }
 

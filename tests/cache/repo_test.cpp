@@ -42,7 +42,7 @@ TEST_CASE("Folders of the cache and their repositories") {
   CHECK(folder_name({"gpt2", RepoType::space}) == "spaces--gpt2");
   Repo repo;
   for (const char* other :
-       {"version.txt", ".locks", "models--", "models--a--b--c", "kernels--a--b", "models"})
+       {"version.txt", ".locks", "models--", "models--a--b--c", "buckets--a--b", "models"})
     CHECK_FALSE(parse_folder_name(other, repo));
 }
 
@@ -58,7 +58,21 @@ TEST_CASE("Commits and etags are hex and nothing else") {
 }
 
 TEST_CASE("Repository types have names") {
-  for (const RepoType type : {RepoType::model, RepoType::dataset, RepoType::space})
+  for (const RepoType type : {RepoType::model, RepoType::dataset, RepoType::space}) {
     CHECK(repo_type_of(name_of(type)) == type);
-  CHECK(error_of([] { repo_type_of("models"); }) == ErrorKind::usage);
+    CHECK(cached_repo_type_of(name_of(type)) == type);
+  }
+  for (const char* bad : {"models", "", "Model"}) {
+    CHECK(error_of([&] { repo_type_of(bad); }) == ErrorKind::usage);
+    CHECK(error_of([&] { cached_repo_type_of(bad); }) == ErrorKind::usage);
+  }
+}
+
+TEST_CASE("Kernels are known in a cache and not fetched") {
+  CHECK(error_of([] { repo_type_of("kernel"); }) == ErrorKind::usage);
+  CHECK(cached_repo_type_of("kernel") == RepoType::kernel);
+  CHECK(folder_name({"acme/k", RepoType::kernel}) == "kernels--acme--k");
+  Repo repo;
+  CHECK(parse_folder_name("kernels--acme--k", repo));
+  CHECK(repo == Repo{"acme/k", RepoType::kernel});
 }

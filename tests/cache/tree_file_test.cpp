@@ -26,6 +26,12 @@ TEST_CASE("A tree file is written as Python's json.dump writes it") {
   CHECK(tree_json({}) == "{\n \"format_version\": 1,\n \"files\": {}\n}");
 }
 
+TEST_CASE("Names beyond ASCII are escaped as Python escapes them") {
+  const std::string json =
+      tree_json({{"\xf0\x9f\xa4\x97 \xe6\xa8\xa1\xe5\x9e\x8b/\xe2\x80\xa8.txt", 1, kSha1, "", ""}});
+  CHECK(json.find(R"("\ud83e\udd17 \u6a21\u578b/\u2028.txt")") != std::string::npos);
+}
+
 TEST_CASE("A masked xet hash is left out") {
   CHECK(tree_json({{"m.bin", 7, kSha1, kSha256, "****"}}).find("xet") == std::string::npos);
 }
@@ -50,8 +56,7 @@ TEST_CASE("Tree files that are damaged") {
         std::string(R"({"format_version":1,"files":{"a":1}})"),
         std::string(R"({"format_version":1,"files":{"a":{"size":1}}})"),
         std::string(R"({"format_version":1,"files":{"a":{"size":1,"blob_id":"../x"}}})"),
-        R"({"format_version":1,"files":{"../a":{)" + entry + "}}}",
-        R"({"format_version":1,"files":{"a":{)" + entry + R"(},"a/b":{)" + entry + "}}}"}) {
+        R"({"format_version":1,"files":{"../a":{)" + entry + "}}}"}) {
     CAPTURE(json);
     CHECK(error_of([&] { parse_tree_json(json, "tree"); }) == ErrorKind::integrity);
   }

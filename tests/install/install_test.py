@@ -50,6 +50,13 @@ def check_deb(cmake, build, folder, options):
         said = run(folder / "unpacked/usr/bin" / program, "--version")
         if options.version not in said:
             sys.exit(f"{program} --version said {said!r}, expected {options.version}")
+        share = folder / "unpacked/usr/share"
+        for text in (f"man/man1/{program}.1", f"bash-completion/completions/{program}",
+                     f"zsh/vendor-completions/_{program}", f"fish/vendor_completions.d/{program}.fish"):
+            if program not in (share / text).read_text():
+                sys.exit(f"{text} does not speak of {program}")
+    if not (share / "man/man1/hfcache-download.1").is_file():
+        sys.exit("hfcache download has no manual page")
 
 
 def main():

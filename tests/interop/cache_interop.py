@@ -58,10 +58,6 @@ class Interop:
     def theirs(self, client, cache, jobs=JOBS, **variables):
         return client.run([{"do": "download", "cache_dir": str(cache)} | of_job(*job) for job in jobs], **variables)
 
-    def loads(self, client, cache, **variables):
-        jobs = [{"do": "load", "model": "acme/model", "weights": bool(client.torch)}]
-        return client.run(jobs, HF_HUB_CACHE=str(cache), **variables)[0]
-
     def use_ours(self):
         cache = self.work / "ours"
         paths = self.ours(cache, "download")
@@ -76,7 +72,6 @@ class Interop:
             self.check(f"{client.name} finds ours online", found == paths, f"{found} is not {paths}")
             fetched = self.hub.fetched()
             self.check(f"{client.name} fetches nothing of ours again", not fetched, str(fetched))
-        self.scan_agrees("ours", cache)
 
     def use_theirs(self, client):
         cache = self.work / f"theirs-{client.major}"
@@ -92,34 +87,36 @@ class Interop:
         self.check(f"hfcache finds those of {client.name} online", found == paths, f"{found} is not {paths}")
         fetched = self.hub.fetched()
         self.check(f"hfcache fetches nothing of {client.name} again", not fetched, str(fetched))
-        self.scan_agrees(f"that of {client.name}", cache)
+
+    def loads(self, client, *places, **variables):
+        """What the model in each place computes, by one process."""
+        jobs = [{"do": "load", "model": "acme/model", "weights": bool(client.torch)} | place for place in places]
+        return client.run(jobs, **variables)
 
     def use_model(self, client, model):
         """transformers on our cache, and we on what it left in a cache."""
         name = f"transformers {client.transformers}" + (" with torch" if client.torch else "")
-        expected = client.run([{"do": "load", "model": str(model), "weights": bool(client.torch)}])[0]
+        left = self.work / f"loaded-{client.major}"
+        self.hub.requests()
+        in_ours, in_left = {"cache_dir": str(self.work / "ours")}, {"cache_dir": str(left)}
+        expected, ours, online = self.loads(client, {"model": str(model)}, in_ours, in_left)
         self.check(f"{name} loads the model from a folder", isinstance(expected, list), str(expected))
-        self.hub.requests()
-        offline = self.loads(client, self.work / "ours", HF_HUB_OFFLINE="1")
-        self.check(f"{name} loads it from our cache offline", offline == expected, str(offline))
-        asked = self.hub.requests()
-        self.check(f"{name} asks the Hub nothing then", not asked, str(asked))
-        online = self.loads(client, self.work / "ours")
-        self.check(f"{name} loads it from our cache online", online == expected, str(online))
-        fetched = [target for target in self.hub.fetched() if "added_tokens" not in target]
-        self.check(f"{name} fetches nothing of ours again", not fetched, str(fetched))
-
-        cache = self.work / f"loaded-{client.major}"
-        online = self.loads(client, cache)
+        self.check(f"{name} loads it from our cache online", ours == expected, str(ours))
         self.check(f"{name} loads it from the Hub", online == expected, str(online))
-        there = sorted(str(p.relative_to(s)) for s in cache.glob("models--acme--model/snapshots/*") for p in s.rglob("*"))
-        self.hub.requests()
-        self.hfcache.out("download", "acme/model", "--cache-dir", cache)
+        fetched = sorted(target.rsplit("/", 1)[1] for target in self.hub.fetched())
+        there = sorted(p.name for p in left.glob("models--acme--model/snapshots/*/*"))
+        self.check(f"{name} fetches nothing of ours again", [f for f in fetched if (model / f).exists()] == there,
+                   f"{fetched} is not {there}")
+
+        self.hfcache.out("download", "acme/model", "--cache-dir", left)
         fetched = sorted(target.rsplit("/", 1)[1] for target in self.hub.fetched())
         missing = sorted({p.name for p in model.iterdir()} - set(there))
         self.check(f"hfcache fetches only what {name} left out", fetched == missing, f"{fetched} is not {missing}")
-        again = self.loads(client, cache, HF_HUB_OFFLINE="1")
-        self.check(f"{name} loads it offline after hfcache completed it", again == expected, str(again))
+        offline, again = self.loads(client, in_ours, in_left, HF_HUB_OFFLINE="1")
+        self.check(f"{name} loads it from our cache offline", offline == expected, str(offline))
+        self.check(f"{name} loads it offline from what hfcache completed", again == expected, str(again))
+        asked = self.hub.requests()
+        self.check(f"{name} asks the Hub nothing then", not asked, str(asked))
 
     def share(self, files):
         """All fill one cache, file by file and repository by repository."""
@@ -148,20 +145,22 @@ class Interop:
         for client in self.clients:
             found = self.theirs(client, cache, HF_HUB_OFFLINE="1")
             self.check(f"{client.name} finds all in the shared cache offline", found == paths, f"{found} is not {paths}")
-        self.scan_agrees("the shared one", cache)
 
-    def scan_agrees(self, what, cache):
-        listed = {f"{repo['repo_type']} {repo['repo_id']}":
-                  [repo["bytes"], sorted(revision["commit"] for revision in repo["revisions"])]
-                  for repo in self.hfcache.json("ls", "--json", "--cache-dir", cache)}
+    def compare_scans(self):
+        """`hfcache ls` of each cache with what each huggingface_hub says of it."""
+        caches = {path.name: path for path in sorted(self.work.iterdir()) if any(path.glob("models--*"))}
         for client in self.clients:
-            scan = client.run([{"do": "scan", "cache_dir": str(cache)}])[0]
-            self.check(f"hfcache ls of {what} agrees with {client.name}", listed == scan["repos"],
-                       f"{listed} is not {scan['repos']}")
-            # Before 1.16 it took these two for broken repositories.
-            allowed = (str(cache / "CACHEDIR.TAG"), str(cache / "blobs")) if client.major == 0 else ()
-            warnings = [w for w in scan["warnings"] if not any(w.endswith(path) for path in allowed)]
-            self.check(f"the scan of {client.name} has no warnings", not warnings, str(warnings))
+            scans = client.run([{"do": "scan", "cache_dir": str(cache)} for cache in caches.values()])
+            for (name, cache), scan in zip(caches.items(), scans):
+                listed = {f"{repo['repo_type']} {repo['repo_id']}":
+                          [repo["bytes"], sorted(revision["commit"] for revision in repo["revisions"])]
+                          for repo in self.hfcache.json("ls", "--json", "--cache-dir", cache)}
+                self.check(f"hfcache ls of {name} agrees with {client.name}", listed and listed == scan["repos"],
+                           f"{listed} is not {scan['repos']}")
+                # Before 1.16 it took these two for broken repositories.
+                allowed = (str(cache / "CACHEDIR.TAG"), str(cache / "blobs")) if client.major == 0 else ()
+                warnings = [w for w in scan["warnings"] if not any(w.endswith(path) for path in allowed)]
+                self.check(f"the scan of {name} by {client.name} has no warnings", not warnings, str(warnings))
 
 
 def main():
@@ -184,6 +183,7 @@ def main():
                 if client.transformers:
                     interop.use_model(client, work / "root/acme/model")
             interop.share(files)
+            interop.compare_scans()
     return interop.check.end()
 
 

@@ -30,13 +30,14 @@ def scan(job):
 def load(job):
     import transformers
     transformers.logging.set_verbosity_error()
-    config = transformers.AutoConfig.from_pretrained(job["model"])
-    tokens = transformers.AutoTokenizer.from_pretrained(job["model"])("a black cat sat")["input_ids"]
+    place = {"cache_dir": job["cache_dir"]} if "cache_dir" in job else {}
+    config = transformers.AutoConfig.from_pretrained(job["model"], **place)
+    tokens = transformers.AutoTokenizer.from_pretrained(job["model"], **place)("a black cat sat")["input_ids"]
     answer = [type(config).__name__, config.vocab_size, tokens]
     if job["weights"]:
         import torch
         with torch.no_grad():
-            model = transformers.AutoModel.from_pretrained(job["model"])
+            model = transformers.AutoModel.from_pretrained(job["model"], **place)
             answer.append(model(torch.tensor([tokens])).last_hidden_state.double().sum().item().hex())
     return answer
 

@@ -38,7 +38,8 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
 Child::Child(const std::string& name, const std::vector<std::string>& arguments,
              const std::map<std::string, std::string>& variables)
     : out_(new_file()), err_(new_file()) {
-  const std::string program = std::string(HF_PROGRAM_DIR) + "/" + name;
+  const std::string program =
+      name.find('/') == std::string::npos ? std::string(HF_PROGRAM_DIR) + "/" + name : name;
   std::vector<std::string> words = {program};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<std::string> environment = {"PATH=/usr/bin:/bin", "no_proxy=127.0.0.1"};
@@ -74,6 +75,8 @@ bool Child::is_running() {
 void Child::send(int signal) const {
   if (id_ > 0) kill(id_, signal);
 }
+
+std::string Child::out_so_far() const { return text_of(out_); }
 
 Ended Child::wait() {
   if (id_ > 0) waitpid(id_, &status_, 0);

@@ -15,8 +15,8 @@ struct Ended {
 
 class Child {
  public:
-  // `name` lies in the build's bin folder. Only `variables`, PATH and no_proxy=127.0.0.1 are in its
-  // environment.
+  // `name` lies in the build's bin folder, unless it is a path. Only `variables`, PATH and no_proxy=127.0.0.1
+  // are in its environment.
   Child(const std::string& name, const std::vector<std::string>& arguments,
         const std::map<std::string, std::string>& variables = {});
   ~Child();  // kills it where it still runs
@@ -24,7 +24,9 @@ class Child {
   Child& operator=(const Child&) = delete;
 
   bool is_running();
+  pid_t id() const { return id_; }  // -1 once it has ended
   void send(int signal) const;
+  std::string out_so_far() const;
   Ended wait();
 
  private:

@@ -24,12 +24,13 @@ Fault answer(int status, std::string header = {}) {
 }
 Fault to(std::string location) { return {.kind = K::redirect_to, .header = std::move(location)}; }
 
-constexpr FaultPlace kFile = FaultPlace::file, kList = FaultPlace::list, kBoth = FaultPlace::both;
+constexpr FaultPlace kFile = FaultPlace::file, kList = FaultPlace::list, kBoth = FaultPlace::both,
+                     kRevision = FaultPlace::revision;
 
 // clang-format off
 const FaultRow kRows[] = {
     // The connection
-    {"refused", "breaks, and nobody listens for 30 ms", kBoth, at(K::refused, 30), kCompletes, may_fail(ErrorKind::network)},
+    {"refused", "breaks, and nobody listens for 20 ms", kBoth, at(K::refused, 20), may_fail(ErrorKind::network), may_fail(ErrorKind::network)},
     {"silent", "accepts and answers nothing", kBoth, at(K::silent, 0), kCompletes, kNetwork},
     {"drop-before-head", "breaks before the first byte of the answer", kBoth, at(K::drop_before_head, 0), kCompletes, kNetwork},
     {"no-http", "another protocol answers", kBoth, at(K::no_http, 0), may_fail(ErrorKind::network), kNetwork},
@@ -60,7 +61,7 @@ const FaultRow kRows[] = {
     {"trickle", "the first 200 bytes one by one", kBoth, at(K::trickle, 200), kCompletes, kCompletes},
     // Refusals
     {"400", "the request is said to be wrong", kBoth, answer(400), kNetwork, kNetwork},
-    {"401", "the Hub wants a token", kBoth, answer(401), {false, ErrorKind::not_found}, kNotFound},
+    {"401", "the Hub wants a token", kBoth, answer(401), kDenied, kDenied},
     {"403", "forbidden", kBoth, answer(403), kDenied, kDenied},
     {"404", "not found, without a code", kBoth, answer(404), kNotFound, kNotFound},
     {"404-entry", "no such file", kFile, answer(404, "X-Error-Code: EntryNotFound"), kNotFound, kNotFound},
@@ -83,7 +84,7 @@ const FaultRow kRows[] = {
     {"507", "the server's disk is full", kBoth, answer(507), kCompletes, kNetwork},
     {"gated", "the terms are not accepted", kBoth, at(K::gated, 0), kDenied, kDenied},
     {"disabled", "the Hub took it down", kBoth, at(K::disabled, 0), kDenied, kDenied},
-    {"hidden", "401 without a code: private or absent", kBoth, at(K::hidden, 0), kNotFound, kNotFound},
+    {"hidden", "401 without a code: private or absent", kBoth, at(K::hidden, 0), kDenied, kDenied},
     {"bad-token", "the token is none", kBoth, at(K::bad_token, 0), kDenied, kDenied},
     // Redirects
     {"redirect-loop", "to itself", kBoth, at(K::redirect_loop, 0), kCompletes, kNetwork},
@@ -127,7 +128,7 @@ const FaultRow kRows[] = {
     {"html-list", "a page to log in at, as 200", kList, at(K::html_page, 0), may_fail(ErrorKind::integrity), kIntegrity},
     {"deep-json", "100,000 brackets", kList, at(K::deep_json, 0), may_fail(ErrorKind::integrity), kIntegrity},
     {"endless-json", "a list without end", kList, at(K::endless_body, 0), may_fail(ErrorKind::integrity), kIntegrity},
-    {"no-sha", "the revision has no commit", kList, at(K::no_sha, 0), may_fail(ErrorKind::integrity), kIntegrity},
+    {"no-sha", "the revision has no commit", kRevision, at(K::no_sha, 0), may_fail(ErrorKind::integrity), kIntegrity},
     {"huge-number", "a size of 10^40", kList, at(K::huge_number, 0), may_fail(ErrorKind::integrity), kIntegrity},
     {"duplicate-path", "a path stands twice", kList, at(K::duplicate_path, 0), may_fail(ErrorKind::integrity), kIntegrity},
     {"unsafe-path", "a path that leads out, or is no name", kList, at(K::unsafe_path, 0), may_fail(ErrorKind::integrity), kIntegrity},

@@ -111,7 +111,8 @@ struct Outcome {
   bool allows(std::optional<ErrorKind> ended) const { return ended ? ended == fails : completes; }
 };
 
-enum class FaultPlace { file, list, both };  // which requests it makes sense for
+// Which requests it makes sense for: those for files, for a revision's list or commit.
+enum class FaultPlace { file, list, revision, both };
 
 struct FaultRow {
   std::string_view name, what;

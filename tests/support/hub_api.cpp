@@ -36,6 +36,9 @@ constexpr const char* kUnsafePaths[] = {
     "b\"",
 };
 
+// What stands in an entry for a value that json cannot hold.
+constexpr std::string_view kHugeSize = "\"@huge size@\"", kUnsafePath = "\"@unsafe path@\"";
+
 void flip(json& hash) {
   auto text = hash.get<std::string>();
   text[0] = text[0] == 'f' ? '0' : 'f';
@@ -161,6 +164,8 @@ void FaultHub::Exchange::spoil(std::vector<json>& entries) {
   }
   const auto file = std::find_if(entries.begin(), entries.end(), is_file);
   if (file == entries.end()) return;
+  if (take({K::huge_number})) (*file)["size"] = "@huge size@";
+  if (take({K::unsafe_path})) (*file)["path"] = "@unsafe path@";
   if (take({K::duplicate_path}))
     entries.push_back(json(*file));
   else if (take({K::file_and_folder})) {
@@ -197,14 +202,11 @@ void FaultHub::Exchange::answer_tree(const Address& address, const HubRevision& 
                          entries.begin() + static_cast<std::ptrdiff_t>(last));
   spoil(page);
   std::string text = json(page).dump();
-  const auto replace_value = [&](std::string_view key, std::string_view end, std::string_view value) {
-    const std::size_t at = text.find(key);
-    if (at != std::string::npos)
-      text.replace(at + key.size(), text.find_first_of(end, at + key.size()) - at - key.size(), value);
+  const auto replace = [&](std::string_view mark, std::string_view by) {
+    if (const std::size_t at = text.find(mark); at != std::string::npos) text.replace(at, mark.size(), by);
   };
-  if (take({K::huge_number})) replace_value("\"size\":", ",}", "1" + std::string(40, '0'));
-  if (take({K::unsafe_path}))
-    replace_value("\"path\":", ",}", kUnsafePaths[hub_.draw() % std::size(kUnsafePaths)]);
+  replace(kHugeSize, "1" + std::string(40, '0'));
+  replace(kUnsafePath, kUnsafePaths[hub_.draw() % std::size(kUnsafePaths)]);
   answer_text(std::move(text), link_to_next(last, entries.size()));
 }
 

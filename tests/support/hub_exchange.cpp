@@ -26,8 +26,7 @@ std::optional<std::uint64_t> take_number(std::string_view text, std::string& res
 void FaultHub::Exchange::run(bool away) {
   if (is_refused() || is_sent_elsewhere(away)) return;
   if (away) return answer_storage();
-  if (request_.path == "/api/whoami-v2")
-    return answer_json({{"name", "local"}, {"type", "user"}, {"orgs", nlohmann::json::array()}});
+  if (request_.path == "/api/whoami-v2") return answer_whoami();
   const bool here = request_.path.starts_with(std::string(kCached) + "/");
   if (here && !request_.query.contains("etag")) return refuse(404, "", "Not Found");
   const auto file = parse_file(here ? request_.path.substr(kCached.size()) : request_.path);
@@ -41,6 +40,15 @@ void FaultHub::Exchange::run(bool away) {
     answer_file(*file, *revision, here);
   else
     answer_api(*api, *revision);
+}
+
+// Every token is somebody's here, with the rights to read.
+void FaultHub::Exchange::answer_whoami() {
+  if (log_.authorization.empty()) return refuse(401, "", "Invalid username or password.");
+  answer_json({{"name", "local"},
+               {"type", "user"},
+               {"orgs", {{{"name", "acme"}}}},
+               {"auth", {{"accessToken", {{"displayName", "laptop"}, {"role", "read"}}}}}});
 }
 
 bool FaultHub::Exchange::is_refused() {

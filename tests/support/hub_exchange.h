@@ -27,6 +27,7 @@ class FaultHub::Exchange {
 
   // Each answers itself where it says yes (or no, of may_see).
   bool is_refused();
+  void answer_whoami();
   bool is_sent_elsewhere(bool away);
   bool may_see(const Address& address);
 

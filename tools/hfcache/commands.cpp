@@ -14,6 +14,14 @@ std::vector<Argument> common_rows(CommonOptions& options) {
           flag("-q,--quiet", options.quiet, "No progress and no notes on standard error")};
 }
 
+Store cache_of(const CommonOptions& options) {
+  std::error_code error;
+  if (options.cache_dir && !std::filesystem::exists(*options.cache_dir, error))
+    throw Error(ErrorKind::not_found,
+                "--cache-dir: there is no folder " + escaped(options.cache_dir->string(), 4096));
+  return Store(cache_root(Environment::of_process(), options.cache_dir));
+}
+
 std::vector<Argument> repo_rows(RepoOptions& options) {
   return {positional("REPO_ID", options.repo_id, "namespace/name, or datasets/namespace/name and the like")
               .must()

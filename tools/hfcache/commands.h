@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cache/hub/repo.h"
+#include "cache/store/store.h"
 #include "tools/program/command.h"
 
 namespace hf::cache {
@@ -16,6 +17,9 @@ Command download_command();
 Command env_command();
 Command ls_command();
 Command path_command();
+Command token_command();
+Command prune_command();
+Command rm_command();
 Command verify_command();
 
 struct CommonOptions {
@@ -23,6 +27,8 @@ struct CommonOptions {
   std::optional<std::filesystem::path> cache_dir;
 };
 std::vector<Argument> common_rows(CommonOptions& options);  // --cache-dir, --json, --quiet
+// The cache to look into: Error{not_found} when --cache-dir names none. The default one need not exist.
+Store cache_of(const CommonOptions& options);
 
 // A repository as the command line names it: "namespace/name", also with its type before it as in the Hub's
 // addresses ("datasets/namespace/name", "dataset/namespace/name").

@@ -1,4 +1,6 @@
 // hfcache: the root of the command table. Each sub-command has its row in the file of its name.
+#include <sys/resource.h>
+
 #include "tools/hfcache/commands.h"
 #include "tools/program/command_line.h"
 #include "tools/program/resolve_model.h"
@@ -38,10 +40,14 @@ Command hfcache() {
           .exits = exits_of({0, 1, 2, 3, 4, 5, 6, 8, 130}),
           .variables = variables(),
           .commands = {download_command(), ls_command(), path_command(), verify_command(), adopt_command(),
-                       env_command()},
+                       prune_command(), rm_command(), token_command(), env_command()},
           .suggest = [](Completes) { return cached_repos(); }};
 }
 
 }  // namespace
 
-int main(int argc, char** argv) { return run_command_line(hfcache(), argc, argv); }
+int main(int argc, char** argv) {
+  const rlimit none{0, 0};
+  setrlimit(RLIMIT_CORE, &none);  // a core would hold the token
+  return run_command_line(hfcache(), argc, argv);
+}

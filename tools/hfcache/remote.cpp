@@ -20,8 +20,8 @@ ClientOptions remote_options(const Environment& environment) {
 }
 
 void require_online(const Environment& environment, const char* what) {
-  if (!is_offline(environment)) return;
-  const char* variable = environment.is_on("HF_HUB_OFFLINE") ? "HF_HUB_OFFLINE" : "TRANSFORMERS_OFFLINE";
+  const char* variable = offline_variable(environment);
+  if (variable == nullptr) return;
   throw Error(ErrorKind::usage, std::string(variable) + ": is set, " + what + " needs the Hub");
 }
 

@@ -97,18 +97,6 @@ nlohmann::json described(const Results& results) {
   return out;
 }
 
-// Where `file` is a link, what it leads to: as cp does, the link stays and its target is written.
-std::filesystem::path behind_link(const std::filesystem::path& file) {
-  std::error_code failed;
-  if (!std::filesystem::is_symlink(file, failed)) return file;
-  std::filesystem::path target = std::filesystem::canonical(file, failed);
-  if (failed)
-    throw Error(ErrorKind::usage, escaped(file.string(), 4096) +
-                                      ": is a link that leads nowhere, a file or a "
-                                      "link to one is expected");
-  return target;
-}
-
 // As a reference, which `compare --against` takes.
 void write_results(const std::filesystem::path& file, const Inputs& inputs, const Results& results) {
   std::vector<std::pair<std::string, TensorView>> tensors;

@@ -46,9 +46,7 @@ int run_body(std::string_view name, const std::function<int()>& body) {
   try {
     return body();
   } catch (const Error& error) {
-    if (error.kind() == ErrorKind::interrupted && caught_signal != 0)
-      return complain(name, error.what(), 128 + caught_signal);
-    return complain(name, error.what(), exit_code(error.kind()));
+    return complain(name, error.what(), exit_code_of(error));
   } catch (const std::bad_alloc&) {
     return complain(name, "out of memory", exit_code(ErrorKind::internal));
   } catch (const std::exception& error) {
@@ -74,6 +72,11 @@ std::size_t width(std::string_view text) {
 }
 
 }  // namespace
+
+int exit_code_of(const Error& error) {
+  const bool by_signal = error.kind() == ErrorKind::interrupted && caught_signal != 0;
+  return by_signal ? 128 + caught_signal : exit_code(error.kind());
+}
 
 int run_program(std::string_view name, const std::function<int()>& body) {
   install_handlers();
@@ -126,6 +129,12 @@ void print_out(std::string_view text) {
 void print_json(const nlohmann::ordered_json& value) {
   print_out(value.dump(2, ' ', true, nlohmann::ordered_json::error_handler_t::replace));
   print_out("\n");
+}
+
+void print_json_line(const nlohmann::ordered_json& value) {
+  print_out(value.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace));
+  print_out("\n");
+  if (std::fflush(stdout) != 0 && output_error == 0) output_error = errno;
 }
 
 }  // namespace hf

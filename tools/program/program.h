@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/error.h"
 #include "base/progress.h"
 
 namespace hf {
@@ -53,5 +54,8 @@ std::string format_table(const std::vector<Column>& columns,
 // of a stranger reaches the terminal) and ends in a newline.
 void print_out(std::string_view text);
 void print_json(const nlohmann::ordered_json& value);
+void print_json_line(const nlohmann::ordered_json& value);  // on one line, written at once
+
+int exit_code_of(const Error& error);  // what the program would end with: 143 where SIGTERM interrupted it
 
 }  // namespace hf

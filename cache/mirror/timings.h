@@ -1,0 +1,16 @@
+// Every wait of a download that is not the network's own (those are in ClientOptions), in one place so that
+// tests can shorten them.
+#pragma once
+#include <chrono>
+
+namespace hf::cache {
+
+struct Timings {
+  std::chrono::milliseconds batch{250};             // small files wait so long for others to share a flush
+  std::chrono::milliseconds lock_poll{100};         // how often another process's lock is looked at
+  std::chrono::milliseconds lock_patience{60'000};  // then a holder that makes no progress is not waited for
+  std::chrono::milliseconds first_look{120};        // at how fast the first connection of a file is
+  std::chrono::milliseconds growth_step{180};       // between looks at whether more connections helped
+};
+
+}  // namespace hf::cache
