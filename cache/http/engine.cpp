@@ -73,6 +73,8 @@ const Client::Statistics& Engine::statistics() {
 }
 
 void Engine::run_until(const std::function<bool()>& done) {
+  if (traffic_.in_callback)
+    throw Error(ErrorKind::internal, "the network's loop: run from within a receiver's start() or write()");
   traffic_.now = Traffic::Clock::now();
   while (!done()) {
     check_interrupted();
@@ -276,6 +278,7 @@ void Engine::check_stalls() {
   const milliseconds pause = std::min(options_.stall_timeout / 8, kLongestStep);
   if (now - stalls_checked_ < pause) return;
   stalls_checked_ = now;
+  for (const auto& origin : origins_.all()) take_back_waiting(origin->shared_lane());
   for (const auto& handle : handles_.all()) {
     Exchange* exchange = handle->exchange();
     if (exchange == nullptr || exchange->receiver == nullptr || is_paused(*exchange)) continue;
@@ -283,6 +286,28 @@ void Engine::check_stalls() {
     if (why.empty()) continue;
     if (exchange->lane->shared) drop_dead_connection(*exchange);
     fail(*exchange, why);
+  }
+}
+
+// A server may serve fewer streams than we ask for; libcurl then keeps exchanges waiting, which are not to
+// count as stalled: they go back into the queue, and the lane learns how many there can be.
+void Engine::take_back_waiting(Lane& lane) {
+  std::vector<Exchange*> waiting;
+  std::size_t served = 0;
+  for (const auto& handle : handles_.all()) {
+    Exchange* exchange = handle->exchange();
+    if (exchange == nullptr || exchange->lane != &lane) continue;
+    if (handle->is_connected())
+      ++served;
+    else if (exchange->silence() > options_.stall_timeout / 2)
+      waiting.push_back(exchange);
+  }
+  if (served == 0) return;  // they wait for a connection that is being made
+  for (Exchange* exchange : waiting) {
+    lane.window.cap(served);
+    detach(*exchange);
+    exchange->response.hops.pop_back();
+    lane.queue.push_front(exchange);
   }
 }
 

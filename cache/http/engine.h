@@ -49,6 +49,7 @@ class Engine {
   void fail(Exchange& exchange, const std::string& why);
   void trace(const Exchange& exchange) const;
   void check_stalls();
+  void take_back_waiting(Lane& lane);
   bool is_paused(const Exchange& exchange) const;
   std::string stall_of(Exchange& exchange) const;
   void drop_dead_connection(const Exchange& exchange);

@@ -31,12 +31,15 @@ void Exchange::begin_hop() {
 template <class F>
 bool Exchange::guarded(F&& f) {
   if (receiver == nullptr) return false;
+  const bool nested = std::exchange(traffic_.in_callback, true);
+  bool good = false;
   try {
-    return f() && receiver != nullptr;
+    good = f() && receiver != nullptr;
   } catch (...) {
     thrown = std::current_exception();
-    return false;
   }
+  traffic_.in_callback = nested;
+  return good;
 }
 
 bool Exchange::has_too_many_headers() const { return header_bytes_ > kMostHeaderBytes; }

@@ -26,6 +26,7 @@ struct Traffic {
   std::uint64_t bytes = 0;          // of bodies
   Clock::time_point now{};          // when the loop last came round
   std::chrono::nanoseconds idle{};  // the time in which servers could have sent something
+  bool in_callback = false;         // libcurl is calling
   std::deque<Exchange*> paused;     // by the limit; who waits longest is first
 };
 

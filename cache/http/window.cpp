@@ -36,6 +36,11 @@ double Window::growth(std::chrono::microseconds first_byte) const {
   return opening_ ? 2 + static_cast<double>(first_byte.count()) / kStepTime : 1;
 }
 
+void Window::cap(std::size_t most) {
+  most_ = std::min(most_, static_cast<double>(std::max<std::size_t>(most, 1)));
+  size_ = std::min(size_, most_);
+}
+
 void Window::pushed_back(unsigned epoch) {
   if (epoch != epoch_) return;
   ++epoch_;

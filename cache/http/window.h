@@ -17,6 +17,8 @@ class Window {
   // An exchange that began in `epoch` was refused or torn. What began before the last such event does not
   // count again: it is the same one.
   void pushed_back(unsigned epoch);
+  // The server serves so many at a time, and lets others wait.
+  void cap(std::size_t most);
   unsigned epoch() const { return epoch_; }
 
  private:

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/json_guard.h"
+#include "cache/http/url.h"
 #include "cache/hub/answers.h"
 
 namespace hf::cache {
@@ -52,13 +53,16 @@ Account parse_account(std::string_view text, std::string_view subject) {
 }
 
 Account account_of(Client& client, const std::string& endpoint, const std::string& token) {
-  const std::string subject = "token at " + escaped(endpoint);
+  const std::string subject = "token at " + shown_url(endpoint);
   const Response response = client.send({.url = endpoint + "/api/whoami-v2", .bearer = token});
   if (response.status() == 401)
     throw Error(ErrorKind::denied, subject + ": is not valid, the Hub does not know it");
   if (!response.ok())
-    throw refusal(response.status(), response.find("x-error-code").value_or(""),
-                  response.find("x-error-message").value_or(""), subject, true);
+    throw refusal({.status = response.status(),
+                   .code = response.find("x-error-code").value_or(""),
+                   .message = response.find("x-error-message").value_or(""),
+                   .requested_wait = response.requested_wait()},
+                  subject);
   return parse_account(response.body, subject);
 }
 

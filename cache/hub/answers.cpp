@@ -123,25 +123,6 @@ void check_tree(std::vector<TreeFile>& files, std::string_view subject) {
   if (same != files.end()) malformed(subject, in_quotes(same->path) + " stands twice");
 }
 
-Account parse_account(std::string_view text, std::string_view subject) {
-  const json info = parse_json(text, subject);
-  if (!info.is_object()) malformed(subject, "answer is no JSON object");
-  const auto told = [](const json& object, const char* key) {
-    const auto found = object.find(key);
-    return found != object.end() && found->is_string() ? found->get<std::string>() : "";
-  };
-  Account account{text_of(info, "name", subject), told(info, "type"), "", "", {}};
-  if (const auto auth = info.find("auth"); auth != info.end() && auth->is_object())
-    if (const auto token = auth->find("accessToken"); token != auth->end() && token->is_object()) {
-      account.token_name = told(*token, "displayName");
-      account.role = told(*token, "role");
-    }
-  if (const auto orgs = info.find("orgs"); orgs != info.end() && orgs->is_array())
-    for (const json& org : *orgs)
-      if (org.is_object() && !told(org, "name").empty()) account.organizations.push_back(told(org, "name"));
-  return account;
-}
-
 std::string parse_error_text(std::string_view text) {
   try {
     const json answer = parse_json(text, "refusal");

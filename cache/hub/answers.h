@@ -36,16 +36,6 @@ std::vector<TreeFile> parse_tree_page(std::string_view text, std::string_view su
 // Sorts by path; throws Error{integrity} when one stands twice.
 void check_tree(std::vector<TreeFile>& files, std::string_view subject);
 
-// The user a token stands for.
-struct Account {
-  std::string name;
-  std::string type;        // "user", "org"
-  std::string token_name;  // empty where the server tells none
-  std::string role;        // of the token: "read", "write", "fineGrained"; empty where it is not told
-  std::vector<std::string> organizations;
-};
-Account parse_account(std::string_view text, std::string_view subject);
-
 // The "error" of `{"error": "…"}`; empty where there is none.
 std::string parse_error_text(std::string_view text);
 

@@ -136,15 +136,4 @@ Request Hub::file_request(const Repo& repo, std::string_view commit, std::string
           .range = range};
 }
 
-Account Hub::whoami() const {
-  const std::string subject = "user at " + shown_url(endpoint_);
-  if (!has_token()) throw Error(ErrorKind::denied, subject + ": no token is stored or given");
-  const Response answer = client_.send({.url = endpoint_ + "/api/whoami-v2", .bearer = token_});
-  note_warnings(answer);
-  if (answer.status() == 401)
-    throw Error(ErrorKind::denied, subject + ": the token is not accepted (HTTP 401)");
-  if (!answer.ok()) throw refusal_of(answer, subject);
-  return parse_account(answer.body, subject);
-}
-
 }  // namespace hf::cache

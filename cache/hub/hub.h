@@ -37,9 +37,6 @@ class Hub {
   Request file_request(const Repo& repo, std::string_view commit, std::string_view path,
                        std::optional<ByteRange> range) const;
 
-  // Whose the token is. Error{denied} where it is not accepted or there is none.
-  Account whoami() const;
-
   // The Error of an answer that is not 2xx.
   Error refusal_of(const Response& response, std::string_view subject) const;
 

@@ -85,21 +85,6 @@ TEST_CASE("A tree is sorted and has no path twice") {
   CHECK(error_of([&] { check_tree(bad, "tree"); }) == ErrorKind::integrity);
 }
 
-TEST_CASE("Whose a token is") {
-  const Account account =
-      parse_account(R"({"type":"user","name":"ada","orgs":[{"name":"acme"},{},7],)"
-                    R"("auth":{"type":"access_token","accessToken":{"displayName":"laptop","role":"read"}}})",
-                    "whoami");
-  CHECK(account.name == "ada");
-  CHECK(account.type == "user");
-  CHECK(account.token_name == "laptop");
-  CHECK(account.role == "read");
-  CHECK(account.organizations == std::vector<std::string>{"acme"});
-  CHECK(parse_account(R"({"name":"a","auth":null,"orgs":null})", "whoami").role == "");
-  for (const char* json : {"", "[]", "{}", R"({"name":1})"})
-    CHECK(error_of([&] { parse_account(json, "whoami"); }) == ErrorKind::integrity);
-}
-
 TEST_CASE("The error text of a refusal's body") {
   CHECK(parse_error_text(R"({"error":"why"})") == "why");
   for (const char* none : {"", "<html>", "[]", "{}", R"({"error":1})"}) CHECK(parse_error_text(none) == "");

@@ -178,6 +178,22 @@ TEST_CASE("What a receiver throws reaches its done") {
   CHECK(at_write.dones == 1);
 }
 
+TEST_CASE("The loop cannot be run from within itself") {
+  const Plain server("hello");
+  Client client(quick_options());
+  Recorder recorder;
+  recorder.on_write = [&] { client.send({.url = server.url()}); };
+  client.start({.url = server.url()}, recorder);
+  client.run_until([&] { return recorder.dones > 0; });
+  CHECK(recorder.error() == ErrorKind::internal);
+  Recorder outside;
+  Response nested;
+  outside.on_done = [&] { nested = client.send({.url = server.url()}); };
+  client.start({.url = server.url()}, outside);
+  client.run_until([&] { return outside.dones > 0; });
+  CHECK(nested.body == "hello");
+}
+
 TEST_CASE("A URL that is none is told to done") {
   Client client(quick_options());
   for (const char* url : {"", "nothing", "ftp://127.0.0.1/", "http://", "http://127.0.0.1:99999/"}) {

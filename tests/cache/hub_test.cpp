@@ -130,21 +130,6 @@ TEST_CASE("A login page is no list") {
   CHECK(error_of([&] { answers.hub.tree({"a/b"}, kCommit); }) == ErrorKind::integrity);
 }
 
-TEST_CASE("Whose token it is") {
-  Answers answers(
-      [](const HttpRequest& request, HttpReply& reply) {
-        if (request.header("authorization") == "Bearer hf_good") return answer(reply, R"({"name":"ada"})");
-        reply.head(401, {}, 0);
-      },
-      "hf_good");
-  CHECK(answers.hub.whoami().name == "ada");
-  Client client(quick_options());
-  CHECK(error_of([&] { Hub(client, answers.url(), "hf_bad").whoami(); }) == ErrorKind::denied);
-  const std::size_t before = answers.asked().size();
-  CHECK(error_of([&] { Hub(client, answers.url(), "").whoami(); }) == ErrorKind::denied);
-  CHECK(answers.asked().size() == before);
-}
-
 TEST_CASE("A refusal says why in its header or its body") {
   Answers answers([](const HttpRequest& request, HttpReply& reply) {
     const bool by_header = request.path.ends_with("main");

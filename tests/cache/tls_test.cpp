@@ -46,7 +46,7 @@ class Variable {
 // another host, TLS before 1.2, and none.
 class Site {
  public:
-  enum Server : std::size_t { http2, http1, expired, elsewhere, old_tls, plain };
+  enum Server : std::size_t { http2, http1, expired, elsewhere, old_tls, plain, few_streams };
 
   Site() : authority_("hfkit test authority") {
     authority_.save(dir_ / "ca.pem");
@@ -60,7 +60,9 @@ class Site {
         listening("ssl http2", "good") + "location /down { return 302 http://127.0.0.1:1/; }",
         listening("ssl", "good"), listening("ssl", "expired"), listening("ssl", "elsewhere"),
         listening("ssl", "good") + "ssl_protocols TLSv1 TLSv1.1; ssl_ciphers ALL:@SECLEVEL=0;",
-        listening("", "")});
+        listening("", ""),
+        listening("ssl http2", "good") +
+            "http2_max_concurrent_streams 1; http2_chunk_size 1k; limit_rate 3k; "});
   }
 
   std::string url(Server server, const std::string& host = "127.0.0.1") const {
@@ -104,11 +106,11 @@ class Text : public Receiver {
 };
 
 std::vector<std::unique_ptr<Text>> fetch_all(Client& client, const std::string& url,
-                                             std::size_t count = kFiles) {
+                                             std::size_t count = kFiles, std::size_t first = 0) {
   std::vector<std::unique_ptr<Text>> texts;
   for (std::size_t i = 0; i < count; ++i) {
     texts.push_back(std::make_unique<Text>());
-    client.start({.url = url + "/" + std::to_string(i)}, *texts.back());
+    client.start({.url = url + "/" + std::to_string(first + i)}, *texts.back());
   }
   client.run_until([&] {
     return std::all_of(texts.begin(), texts.end(), [](const auto& text) { return text->is_done; });
@@ -170,6 +172,20 @@ TEST_CASE("Parts of a large file have connections of their own beside HTTP/2") {
   }
   CHECK(whole == noise(2 << 20, 7));
   CHECK(client.statistics().connections == 4);
+}
+
+TEST_CASE("Streams that a server lets wait are not stalled") {
+  if (!Nginx::is_there()) return skip(kNoNginx);
+  const Site site;
+  ClientOptions options = site.options();
+  options.stall_timeout = std::chrono::milliseconds(1000);
+  Client client(options);
+  // Four streams at a time, the better part of a second each.
+  for (const auto& text : fetch_all(client, site.url(Site::few_streams), 6, 120)) {
+    CAPTURE(text->response.failure);
+    CHECK_FALSE(text->failed);
+  }
+  CHECK(client.window(site.url(Site::few_streams)) < 100);
 }
 
 TEST_CASE("The rate is kept over HTTP/2 as well") {

@@ -68,6 +68,15 @@ TEST_CASE("A window of streams does not mind delays") {
   CHECK(window.size() == 50);
 }
 
+TEST_CASE("A window that is capped does not open again") {
+  Window window(100, 100, false);
+  window.cap(8);
+  complete(window, 100, microseconds(1));
+  CHECK(window.size() == 8);
+  window.cap(0);
+  CHECK(window.size() == 1);
+}
+
 TEST_CASE("A window of no exchange would never open") {
   CHECK(Window(8, 0, true).size() == 1);
   CHECK(Window(8, 2, true).size() == 2);

@@ -1,10 +1,11 @@
 // Random repositories from a Hub with random faults:
 //
-//   fault_campaign [--runs 2000] [--cli 100] [--seed S] [--first K] [--jobs J]
+//   fault_campaign [--runs 2000] [--cli 100] [--large 40] [--seed S] [--first K] [--jobs J]
 //
 // Never a wrong blob, never a hang; each run is complete or ends in an error of the kind that its faults
 // explain; a broken connection costs at most 1 MiB fetched twice; without faults the next run completes. The
-// last --cli runs go through the program hfcache, where the exit code and the message are looked at.
+// last --cli runs go through the program hfcache, where the exit code and the message are looked at; one in
+// --large has a file that several connections bring in parts.
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -19,6 +20,8 @@ using namespace hf;
 using namespace hf::test;
 
 namespace {
+
+enum class Kind { usual, by_program, large };
 
 struct Tally {
   std::atomic<std::uint64_t> complete{0}, failed{0}, refetched{0}, drops{0};
@@ -63,7 +66,7 @@ std::string target_of(FaultPlace place, World& world, std::mt19937_64& random) {
          cache::percent_encoded(world.files()[random() % world.files().size()].path, true);
 }
 
-std::vector<Ordered> draw_faults(World& world, std::mt19937_64& random, bool quick) {
+std::vector<Ordered> draw_faults(World& world, std::mt19937_64& random, Kind kind) {
   std::vector<Ordered> orders;
   const std::size_t count = 1 + random() % 3;
   while (orders.size() < count) {
@@ -71,12 +74,15 @@ std::vector<Ordered> draw_faults(World& world, std::mt19937_64& random, bool qui
     const FaultRow& row = rows[random() % rows.size()];
     Fault fault = row.fault;
     fault.target = target_of(row.place, world, random);
-    const std::uint64_t kind = random() % 8;
-    fault.times = kind == 0 ? -1 : static_cast<int>(1 + kind % 4);
-    if (quick) fault.times = 1;
+    const std::uint64_t times = random() % 8;
+    fault.times = times == 0 ? -1 : static_cast<int>(1 + times % 4);
+    if (kind == Kind::by_program) fault.times = 1;  // its waits are not shortened
+    if (kind == Kind::large && row.place != FaultPlace::list && row.place != FaultPlace::revision)
+      fault.target = random() % 2 == 0 ? "large.bin" : "/resolve/";
     // Ten thousand pages take their time, and a list is short.
     if (fault.kind == FaultKind::endless_pages) fault.times = 1;
-    if (fault.kind == FaultKind::drop || fault.kind == FaultKind::close) fault.at = random() % 700'000;
+    if (fault.kind == FaultKind::drop || fault.kind == FaultKind::close)
+      fault.at = random() % (kind == Kind::large ? 20'000'000 : 700'000);
     orders.push_back({&row, std::move(fault)});
   }
   return orders;
@@ -130,12 +136,18 @@ Finish run_program(const World& world, Problems& problems) {
   return {ErrorKind::internal, ended.err};
 }
 
-Problems run_one(const CampaignOptions& options, std::uint64_t run, bool by_program, Tally& tally) {
+Problems run_one(const CampaignOptions& options, std::uint64_t run, Kind kind, Tally& tally) {
   std::mt19937_64 random(seed_of(options, run));
+  const bool by_program = kind == Kind::by_program;
   HubOptions hub{.seed = random(), .page_size = 1 + random() % 6, .xet_hashes = random() % 2 == 0};
   hub.redirects = random() % 3 == 0;
-  World world(random, hub);
-  const std::vector<Ordered> orders = draw_faults(world, random, by_program);
+  MadeRepoOptions repo;
+  if (kind == Kind::large) {
+    hub.bytes_per_second = 30'000'000 + random() % 50'000'000;
+    repo = {.most_files = 3, .most_bytes = 400'000, .large_bytes = (33u << 20) + random() % (20u << 20)};
+  }
+  World world(random, hub, repo);
+  const std::vector<Ordered> orders = draw_faults(world, random, kind);
   for (const Ordered& order : orders) world.hub().order(order.fault);
 
   Problems problems;
@@ -145,7 +157,7 @@ Problems run_one(const CampaignOptions& options, std::uint64_t run, bool by_prog
     problems.push_back("ended as " + std::string(name_of(*finish.kind)) + ": " + finish.message);
   check_cache(world.repo_folder(), problems);
   if (!finish.kind) check_snapshot(world.source(), world.snapshot(), problems);
-  if (!finish.kind) check_bytes(world, orders, tally, problems);
+  if (!finish.kind && kind != Kind::large) check_bytes(world, orders, tally, problems);
 
   world.hub().cancel_faults();
   std::this_thread::sleep_for(
@@ -165,13 +177,17 @@ Problems run_one(const CampaignOptions& options, std::uint64_t run, bool by_prog
 }  // namespace
 
 int main(int argc, char** argv) {
-  const CampaignOptions options = campaign_options(argc, argv, {.runs = 2000, .more = {{"--cli", "100"}}});
+  const CampaignOptions options = campaign_options(argc, argv, {.runs = 2000, .more = {{"--cli", "100"}, {"--large", "40"}}});
   use_memory_for_folders();
   const std::uint64_t by_program = std::strtoull(options.more.at("--cli").c_str(), nullptr, 10);
+  const std::uint64_t large = std::max<std::uint64_t>(1, std::strtoull(options.more.at("--large").c_str(), nullptr, 10));
   Tally tally;
   const std::uint64_t end = options.first + options.runs;
   const std::uint64_t wrong = run_all("fault_campaign", options, [&](std::uint64_t run) {
-    return run_one(options, run, run + by_program >= end, tally);
+    const Kind kind = run + by_program >= end       ? Kind::by_program
+                      : run % large == large - 1 ? Kind::large
+                                                 : Kind::usual;
+    return run_one(options, run, kind, tally);
   });
   std::printf(
       "fault_campaign: %llu runs (%llu through the program) with %zu faults, seed %llu: %llu complete, %llu "

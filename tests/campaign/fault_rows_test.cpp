@@ -23,6 +23,11 @@ struct Case {
   int times;
 };
 
+// What a list says that cannot be is refused before the first byte; these lies show in the files only.
+bool shows_in_files(FaultKind kind) {
+  return kind == FaultKind::other_size || kind == FaultKind::wrong_oid || kind == FaultKind::no_lfs;
+}
+
 Problems problems_of(const Case& one) {
   std::mt19937_64 random(7);
   World world(random, {.seed = 7, .xet_hashes = true}, {.most_files = 4, .most_bytes = 400'000});
@@ -37,6 +42,9 @@ Problems problems_of(const Case& one) {
   if (!outcome.allows(finish.kind))
     problems.push_back("ended as " + std::string(finish.kind ? name_of(*finish.kind) : "complete") + " " +
                        finish.message);
+  if (finish.kind && one.row.place != FaultPlace::file && one.target != kModel && !shows_in_files(fault.kind) &&
+      world.hub().bytes_served("/resolve/") > 0)
+    problems.push_back("files were fetched all the same");
   check_cache(world.repo_folder(), problems);
   if (finish.kind && std::filesystem::exists(world.repo_folder() / "refs/main"))
     problems.push_back("a ref was written");

@@ -62,6 +62,10 @@ std::vector<MadeFile> make_repo(const std::filesystem::path& folder, std::mt1993
   write(folder / "model.safetensors", last);
   files.push_back({"model.safetensors", large});
   std::set<std::string> names = {"model.safetensors"};
+  if (options.large_bytes > 0) {
+    write(folder / "large.bin", random_bytes(random, options.large_bytes));
+    files.push_back({"large.bin", options.large_bytes});
+  }
   const std::size_t count = random() % options.most_files;
   for (std::size_t i = 0; i < count; ++i) {
     std::string path = pick(random, kFolders);

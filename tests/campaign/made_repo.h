@@ -16,6 +16,7 @@ struct MadeFile {
 struct MadeRepoOptions {
   std::size_t most_files = 10;
   std::uint64_t most_bytes = 6u << 20;  // of a file
+  std::uint64_t large_bytes = 0;        // of one more, large.bin; 0: none
 };
 
 std::string random_bytes(std::mt19937_64& random, std::uint64_t bytes);

@@ -28,6 +28,17 @@ struct Tally {
   std::atomic<std::uint64_t> states{0}, reported{0}, reruns{0}, records{0};
 };
 
+// With --json where that is a line for each event, as soon as it is true.
+std::vector<std::string> words(const World& world) {
+  std::vector<std::string> out = {"download", World::kRepo, "--json"};
+  auto variables = world.variables();
+  variables["HF_HUB_CACHE"] = (world.folder() / "probe").string();
+  const std::string text = run("hfcache", {"download", World::kRepo, "--dry-run", "--json"}, variables).out;
+  const auto first = nlohmann::json::parse(text.substr(0, text.find('\n')), nullptr, false);
+  if (!first.is_object() || !first.contains("event")) out.pop_back();
+  return out;
+}
+
 std::map<std::string, std::string> recorded_variables(const World& world) {
   auto variables = world.variables();
   variables["LD_PRELOAD"] = HF_RECORD_WRITES;
@@ -131,7 +142,7 @@ Problems run_one(const CampaignOptions& options, std::uint64_t run, std::uint64_
   World world(random, {.seed = random()}, {.most_files = 8, .most_bytes = 4u << 20});
   prepare(world, random);
   Replay replay(world.cache_root());
-  const Ended ended = hf::test::run("hfcache", {"download", World::kRepo}, recorded_variables(world));
+  const Ended ended = hf::test::run("hfcache", words(world), recorded_variables(world));
   if (ended.code != 0)
     return {"the recorded run ended with " + std::to_string(ended.code) + ": " + ended.err};
   replay.read(world.folder() / "writes");

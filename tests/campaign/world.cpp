@@ -5,7 +5,6 @@
 
 #include <fstream>
 
-#include "base/progress.h"
 #include "cache/mirror/download.h"
 
 namespace hf::test {
@@ -45,10 +44,14 @@ Finish World::download_into(const fs::path& cache_root, milliseconds stall) {
     const cache::Hub remote(client, hub_.url(), "");
     const cache::Store store(cache_root);
     cache::DownloadRequest request{.repo = {kRepo}};
-    request.workers = 4;
-    request.block_bytes = 1u << 20;
+    request.timings.batch = milliseconds(5);
+    request.timings.first_look = request.timings.growth_step = milliseconds(15);
+    request.timings.lock_poll = milliseconds(5);
+    request.timings.lock_patience = milliseconds(500);
     const auto plan = plan_download(remote, store, request);
-    cache::download(remote, store, request, plan, no_progress());
+    const auto target = make_target(store, request, plan);
+    cache::DownloadEvents nobody;
+    cache::download(remote, *target, request, plan, nobody);
     return {};
   } catch (const Error& error) {
     return {error.kind(), error.what()};

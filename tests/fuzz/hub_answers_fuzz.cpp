@@ -1,4 +1,5 @@
 #include "base/path_rules.h"
+#include "cache/hub/account.h"
 #include "cache/hub/answers.h"
 #include "cache/hub/repo.h"
 #include "cache/store/tree_file.h"

@@ -76,6 +76,8 @@ void Child::send(int signal) const {
   if (id_ > 0) kill(id_, signal);
 }
 
+std::string Child::out_so_far() const { return text_of(out_); }
+
 Ended Child::wait() {
   if (id_ > 0) waitpid(id_, &status_, 0);
   id_ = -1;

@@ -24,7 +24,9 @@ class Child {
   Child& operator=(const Child&) = delete;
 
   bool is_running();
+  pid_t id() const { return id_; }  // -1 once it has ended
   void send(int signal) const;
+  std::string out_so_far() const;
   Ended wait();
 
  private:

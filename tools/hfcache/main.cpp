@@ -1,4 +1,6 @@
 // hfcache: the root of the command table. Each sub-command has its row in the file of its name.
+#include <sys/resource.h>
+
 #include "tools/hfcache/commands.h"
 #include "tools/program/command_line.h"
 #include "tools/program/resolve_model.h"
@@ -44,4 +46,8 @@ Command hfcache() {
 
 }  // namespace
 
-int main(int argc, char** argv) { return run_command_line(hfcache(), argc, argv); }
+int main(int argc, char** argv) {
+  const rlimit none{0, 0};
+  setrlimit(RLIMIT_CORE, &none);  // a core would hold the token
+  return run_command_line(hfcache(), argc, argv);
+}
