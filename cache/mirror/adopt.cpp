@@ -14,6 +14,7 @@
 #include "cache/store/quiet_folder.h"
 #include "cache/store/repo_folder.h"
 #include "cache/store/synthetic_commits.h"
+#include "cache/store/tree_file.h"
 
 namespace hf::cache {
 namespace {
@@ -97,16 +98,13 @@ std::vector<TreeFile> tree_of(const AdoptedRevision& revision) {
 // was made of all.
 std::optional<std::string> commit_that_holds(const std::vector<TreeFile>& files, const Repo& repo,
                                              const Store& store) {
-  const auto is_same = [](const TreeFile& a, const TreeFile& b) {
-    return a.path == b.path && a.etag() == b.etag();
-  };
   for (const std::string& commit : synthetic_commits(store, repo)) {
     const auto tree = RepoFolder(store, repo).read_tree(commit);
-    if (tree && std::all_of(files.begin(), files.end(), [&](const TreeFile& file) {
-          return std::any_of(tree->begin(), tree->end(),
-                             [&](const TreeFile& held) { return is_same(held, file); });
-        }))
-      return commit;
+    const auto is_held = [&](const TreeFile& file) {
+      const TreeFile* held = find_path(*tree, file.path);
+      return held != nullptr && held->etag() == file.etag();
+    };
+    if (tree && std::all_of(files.begin(), files.end(), is_held)) return commit;
   }
   return std::nullopt;
 }
@@ -178,10 +176,8 @@ bool AdoptPlan::is_whole() const {
 }
 
 bool expect(AdoptedFile& file, const std::vector<TreeFile>& tree) {
-  const auto found =
-      std::lower_bound(tree.begin(), tree.end(), file.file.path,
-                       [](const TreeFile& a, const std::string& path) { return a.path < path; });
-  if (found == tree.end() || found->path != file.file.path) return false;
+  const TreeFile* found = find_path(tree, file.file.path);
+  if (found == nullptr) return false;
   if (file.fault.empty() && file.file.size != found->size)
     file.fault = "has " + std::to_string(file.file.size) + " bytes, the revision's list says " +
                  std::to_string(found->size);

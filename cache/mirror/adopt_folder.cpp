@@ -9,9 +9,9 @@
 #include "base/path_rules.h"
 #include "base/safe_dir.h"
 #include "cache/mirror/adopt_sources.h"
+#include "cache/store/folder_notes.h"
 #include "cache/store/git_attributes.h"
 #include "cache/store/lfs_pointer.h"
-#include "cache/store/local_metadata.h"
 #include "cache/store/quiet_folder.h"
 #include "cache/store/repo_folder.h"
 
@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t kLargestAttributes = 1 << 20;
 
 bool is_administrative(std::string_view path) {
-  return path == ".git" || path.starts_with(".git/") || path.starts_with(std::string(kLocalMetadata) + "/");
+  return path == ".git" || path.starts_with(".git/") || path.starts_with(std::string(kNotesFolder) + "/");
 }
 
 // The content is taken from git-lfs's own store where the checkout did not bring it out.
@@ -80,7 +80,7 @@ void keep_listed(AdoptedRevision& revision, std::vector<AdoptedFile> files, Adop
 }
 
 std::optional<std::vector<TreeFile>> known_tree(const AdoptContext& context, const Repo& repo,
-                                                const LocalMetadata& notes, const std::string& commit) {
+                                                const FolderNotes& notes, const std::string& commit) {
   if (const auto found = notes.trees.find(commit); found != notes.trees.end()) return found->second;
   try {
     return RepoFolder(context.store, repo).read_tree(commit);
@@ -91,7 +91,7 @@ std::optional<std::vector<TreeFile>> known_tree(const AdoptContext& context, con
 
 // The revision that the user names.
 void take_named(const AdoptContext& context, AdoptedRevision revision, std::vector<AdoptedFile> files,
-                const LocalMetadata& notes, AdoptPlan& plan) {
+                const FolderNotes& notes, AdoptPlan& plan) {
   revision.tree = known_tree(context, revision.repo, notes, revision.commit);
   if (!revision.tree) revision.tree = ask_tree(context, revision.repo, revision.commit, plan);
   if (revision.tree) {
@@ -110,7 +110,7 @@ void take_named(const AdoptContext& context, AdoptedRevision revision, std::vect
 // The revisions that were downloaded into the folder, each with the files that are of it; the last one gets
 // the ref.
 void take_noted(const AdoptContext& context, const AdoptedRevision& model, std::vector<AdoptedFile> files,
-                const LocalMetadata& notes, AdoptPlan& plan) {
+                const FolderNotes& notes, AdoptPlan& plan) {
   std::map<std::string, AdoptedRevision> by_commit;
   std::string latest;
   double time = 0;
@@ -127,7 +127,7 @@ void take_noted(const AdoptContext& context, const AdoptedRevision& model, std::
       revision.tree = tree->second;
     expect(file, note.etag);
     if (revision.tree) expect(file, *revision.tree);
-    file.companions = {context.path / kLocalMetadata / "download" / (noted->first + ".metadata")};
+    file.companions = {context.path / kNotesFolder / "download" / (noted->first + ".metadata")};
     if (note.time >= time) latest = note.commit;
     time = std::max(time, note.time);
     revision.files.push_back(std::move(file));
@@ -173,7 +173,7 @@ void find_in_folder(const AdoptContext& context, AdoptPlan& plan) {
   AdoptedRevision revision{.repo = *request.repo, .refs = {request.ref.value_or("main")}};
   std::vector<AdoptedFile> files = files_of(context.path, plan);
   mark_lfs_files(files);
-  const LocalMetadata notes = read_local_metadata(context.path);
+  const FolderNotes notes = read_folder_notes(context.path);
   if (request.commit && !context.by_content) {
     revision.commit = *request.commit;
     return take_named(context, std::move(revision), std::move(files), notes, plan);

@@ -1,17 +1,15 @@
 #include "cache/mirror/cache_target.h"
 
-#include <sys/stat.h>
-
 #include <utility>
 
 #include "base/error.h"
-#include "cache/mirror/leftovers.h"
 
 namespace hf::cache {
 
 namespace fs = std::filesystem;
 
-CacheTarget::CacheTarget(const Store& store, const Repo& repo, std::string commit, std::vector<TreeFile> tree)
+CacheTarget::CacheTarget(const Store& store, const Repo& repo, std::string commit,
+                         std::optional<std::vector<TreeFile>> tree)
     : store_(store),
       repo_(repo),
       commit_(std::move(commit)),
@@ -54,15 +52,11 @@ bool CacheTarget::is_finished(std::string_view revision) const {
   std::error_code ignored;
   if (!fs::is_directory(folder_.snapshot(commit_), ignored)) return false;
   if (!revision.empty() && store_.commit_of(repo_, revision) != commit_) return false;
-  return tree_.empty() || knows_tree();
+  return !tree_ || knows_tree();
 }
 
 fs::path CacheTarget::finish(std::string_view revision) {
-  remove_worthless_leftovers(parts(), [this](const std::string& etag) {
-    struct stat info {};
-    return lstat((parts() / etag).c_str(), &info) == 0;
-  });
-  if (!tree_.empty() && !knows_tree()) folder_.write_tree(commit_, tree_);
+  if (tree_ && !knows_tree()) folder_.write_tree(commit_, *tree_);
   folder_.sync();  // a ref must not outlive what it stands for
   if (!revision.empty()) folder_.write_ref(revision, commit_);
   return path();

@@ -10,8 +10,9 @@ namespace hf::cache {
 
 class CacheTarget final : public Target {
  public:
-  // `tree`: all files of the commit, for trees/<commit>.json; empty where only some were asked about.
-  CacheTarget(const Store& store, const Repo& repo, std::string commit, std::vector<TreeFile> tree);
+  // `tree`: all files of the commit, for trees/<commit>.json; nothing where only some were asked about.
+  CacheTarget(const Store& store, const Repo& repo, std::string commit,
+              std::optional<std::vector<TreeFile>> tree);
 
   FileState state_of(const TreeFile& file) const override;
   std::filesystem::path parts() const override;
@@ -31,7 +32,7 @@ class CacheTarget final : public Target {
   const Store store_;
   const Repo repo_;
   const std::string commit_;
-  const std::vector<TreeFile> tree_;
+  const std::optional<std::vector<TreeFile>> tree_;
   RepoFolder folder_;
 };
 

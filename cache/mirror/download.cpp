@@ -1,15 +1,17 @@
 #include "cache/mirror/download.h"
 
-#include <sys/statvfs.h>
+#include <sys/stat.h>
 
 #include <algorithm>
-#include <utility>
+#include <set>
+#include <string>
+#include <string_view>
 
 #include "base/error.h"
 #include "base/escape.h"
-#include "cache/mirror/cache_target.h"
 #include "cache/mirror/leftovers.h"
-#include "cache/mirror/local_target.h"
+#include "cache/mirror/local_folder.h"
+#include "cache/mirror/preflight.h"
 #include "cache/mirror/scheduler.h"
 #include "cache/store/repo_folder.h"
 
@@ -18,115 +20,58 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string subject_of(const DownloadRequest& request) {
-  return std::string(name_of(request.repo.type)) + " " + escaped(request.repo.id) + ", revision " +
-         escaped(request.revision);
-}
-
-// The name that the cache is to know the commit by; empty: none.
-std::string ref_of(const DownloadRequest& request) {
-  if (request.ref) return *request.ref;
-  return is_commit(request.revision) ? "" : request.revision;
-}
-
-// With the repository's place in the cache, which it copies from.
-struct PlaceInCache {
-  RepoFolder cache;
-};
-class LocalDownload : private PlaceInCache, public LocalTarget {
- public:
-  LocalDownload(const Store& store, const DownloadRequest& request, const DownloadPlan& plan)
-      : PlaceInCache{RepoFolder(store, request.repo)},
-        LocalTarget(*request.local_dir, PlaceInCache::cache, plan.commit, list_of(plan)) {}
-
- private:
-  static std::optional<std::vector<TreeFile>> list_of(const DownloadPlan& plan) {
-    if (plan.tree.empty() && !plan.files.empty()) return std::nullopt;  // only some were asked about
-    return plan.tree;
-  }
-};
-
 // Then nothing is written at all: a cache may be mounted read-only.
 bool is_all_there(const Target& target, const DownloadRequest& request, const DownloadPlan& plan) {
   const auto is_present = [](const PlannedFile& planned) { return planned.state == FileState::present; };
   return std::all_of(plan.files.begin(), plan.files.end(), is_present) && target.is_finished(ref_of(request));
 }
 
-void check_room(const fs::path& folder, std::uint64_t bytes, std::size_t files) {
-  struct statvfs disk {};
-  if (statvfs(folder.c_str(), &disk) != 0) return;  // a file system that does not tell
-  const std::uint64_t room = static_cast<std::uint64_t>(disk.f_bavail) * disk.f_frsize;
-  const std::uint64_t names = files * 8192;  // inodes, folders, the last block of each file
-  if (bytes > room || names > room - bytes)
-    throw Error(ErrorKind::io, escaped(folder.string(), 4096) + ": has room for " + std::to_string(room) +
-                                   " bytes, the download needs " + std::to_string(bytes));
+void check_first(const Target& target, const DownloadRequest& request, const DownloadPlan& plan,
+                 DownloadEvents& events) {
+  PreflightNeeds needs;
+  needs.names_below = target.path();
+  needs.portable = request.portable;
+  if (request.local_dir) needs.longest_suffix = std::string_view(".metadata").size();
+  std::set<std::string_view> contents;
+  for (const PlannedFile& planned : plan.files) {
+    const bool is_new = planned.state == FileState::missing && contents.insert(planned.file.etag()).second;
+    const std::uint64_t left = is_new ? planned.file.size - planned.resumable_bytes : 0;
+    needs.files.push_back(PreflightFile::of(planned.file, left, is_new));
+  }
+  for (const std::string& warning : preflight(needs, disk_facts(target.parts()))) events.warned(warning);
 }
 
-std::uint64_t asked(const Hub& hub) {
-  const Client::Statistics& so_far = hub.client().statistics();
-  return so_far.requests - so_far.redirects;
+void clean_up(const Target& target, const DownloadPlan& plan) {
+  std::set<std::string_view> contents;
+  for (const PlannedFile& planned : plan.files) contents.insert(planned.file.etag());
+  const fs::path parts = target.parts();
+  remove_worthless_leftovers(parts, [&](const std::string& etag) {
+    struct stat info {};
+    return contents.contains(etag) || lstat((parts / etag).c_str(), &info) == 0;
+  });
 }
 
 }  // namespace
-
-std::uint64_t DownloadPlan::total_bytes() const {
-  std::uint64_t bytes = 0;
-  for (const PlannedFile& planned : files) bytes += planned.file.size;
-  return bytes;
-}
-
-std::uint64_t DownloadPlan::bytes_to_fetch() const {
-  std::uint64_t bytes = 0;
-  for (const Job& job : jobs_of(*this)) bytes += job.file().size - job.resumable_bytes;
-  return bytes;
-}
-
-std::unique_ptr<Target> make_target(const Store& store, const DownloadRequest& request,
-                                    const DownloadPlan& plan) {
-  if (request.local_dir) return std::make_unique<LocalDownload>(store, request, plan);
-  return std::make_unique<CacheTarget>(store, request.repo, plan.commit, plan.tree);
-}
-
-DownloadPlan plan_download(const Hub& hub, const Store& store, const DownloadRequest& request) {
-  DownloadPlan plan;
-  const std::uint64_t before = asked(hub);
-  plan.commit = hub.commit_of(request.repo, request.revision);
-  plan.tree = hub.tree(request.repo, plan.commit);
-  plan.api_requests = asked(hub) - before;
-  const auto target = make_target(store, request, plan);
-  const Leftovers leftovers = find_leftovers(target->parts());
-  for (TreeFile& file : select(plan.tree, request.selection, subject_of(request))) {
-    PlannedFile planned{std::move(file)};
-    if (!request.force) planned.state = target->state_of(planned.file);
-    const auto [begin, end] = leftovers.equal_range(planned.file.etag());
-    for (auto at = begin; at != end; ++at)
-      planned.resumable_bytes =
-          std::max(planned.resumable_bytes, std::min(at->second.bytes, planned.file.size));
-    plan.files.push_back(std::move(planned));
-  }
-  return plan;
-}
 
 DownloadReport download(const Hub& hub, Target& target, const DownloadRequest& request,
                         const DownloadPlan& plan, DownloadEvents& events) {
   DownloadReport report;
   report.api_requests = plan.api_requests;
+  report.path = target.path();
   events.planned(request, plan);
-  if (is_all_there(target, request, plan)) {
-    report.path = target.path();
-    return report;
-  }
+  if (is_all_there(target, request, plan)) return report;
+  check_first(target, request, plan, events);
   target.prepare();
-  check_room(target.parts(), plan.bytes_to_fetch(), plan.files.size());
-  {
-    Scheduler scheduler(hub, target, request, plan, events, report);
-    scheduler.run();
-  }
+  Scheduler(hub, target, request, plan, events, report).run();
+  clean_up(target, plan);
   report.path = target.finish(ref_of(request));
   return report;
 }
 
 fs::path find_downloaded(const Store& store, const DownloadRequest& request) {
+  if (request.local_dir)
+    return find_local_folder(*request.local_dir, store, request.repo, request.revision, request.selection)
+        .path;
   fs::path snapshot = store.snapshot(request.repo, request.revision);
   const std::string commit = snapshot.filename().string();
   const RepoFolder folder(store, request.repo);

@@ -60,14 +60,6 @@ struct FetchContext {
   FetchSite& site;
 };
 
-// One content, and the paths of the revision that lead to it.
-struct Job {
-  std::vector<const TreeFile*> links = {};
-  std::uint64_t resumable_bytes = 0;
-
-  const TreeFile& file() const { return *links.front(); }
-};
-
 class Fetch {
  public:
   Fetch(FetchContext& context, std::size_t job, const TreeFile& file)

@@ -2,7 +2,7 @@
 
 #include "base/escape.h"
 #include "cache/http/headers.h"
-#include "cache/http/url.h"
+#include "cache/hub/identity.h"
 #include "cache/hub/repo.h"
 
 namespace hf::cache {
@@ -12,38 +12,25 @@ std::string_view last_header(const Response& head, std::string_view name) {
   return head.hops.back().headers.find(name).value_or("");
 }
 
-std::string told(std::uint64_t bytes) { return std::to_string(bytes) + " bytes"; }
-
-// Of the Hub's origin: a redirect within it may leave the description of the file to its target.
-std::string_view hub_header(const Response& head, std::string_view name) {
-  const std::string home = origin_of(head.hops.front().url);
-  for (const Hop& hop : head.hops) {
-    if (origin_of(hop.url) != home) break;
-    if (const auto value = hop.headers.find(name)) return *value;
-  }
-  return "";
-}
+std::string in_bytes(std::uint64_t bytes) { return std::to_string(bytes) + " bytes"; }
 
 }  // namespace
 
 void check_identity(const Response& head, const TreeFile& file, std::string_view commit) {
-  const std::string_view linked = hub_header(head, "x-linked-etag");
-  const std::string etag = plain_etag(linked.empty() ? hub_header(head, "etag") : linked);
-  const std::string_view told_commit = hub_header(head, "x-repo-commit");
-  if (etag.empty()) throw WrongAnswer{"the server names no ETag of the file", true};
-  if (told_commit.empty()) throw WrongAnswer{"the server names no commit of the file (X-Repo-Commit)", true};
-  if (told_commit != commit)
-    throw WrongAnswer{"the server's file is of commit " + in_quotes(told_commit) + ", " +
+  const Identity told = identity_of(head);
+  if (told.etag.empty()) throw WrongAnswer{"the server names no ETag of the file", true};
+  if (told.commit.empty()) throw WrongAnswer{"the server names no commit of the file (X-Repo-Commit)", true};
+  if (told.commit != commit)
+    throw WrongAnswer{"the server's file is of commit " + in_quotes(told.commit) + ", " +
                           std::string(commit) + " was asked for",
                       true};
-  if (is_etag(etag) && etag.size() == file.etag().size() && etag != file.etag())
-    throw WrongAnswer{"the server's file has etag " + etag + ", the revision's list says " + file.etag(),
-                      true};
-  const auto size = parse_number(hub_header(head, "x-linked-size"));
-  if (size && *size != file.size)
+  if (is_etag(told.etag) && told.etag.size() == file.etag().size() && told.etag != file.etag())
     throw WrongAnswer{
-        "the server's file has " + told(*size) + ", the revision's list says " + std::to_string(file.size),
-        true};
+        "the server's file has etag " + told.etag + ", the revision's list says " + file.etag(), true};
+  if (told.size && *told.size != file.size)
+    throw WrongAnswer{"the server has " + in_bytes(*told.size) + ", the revision's list says " +
+                          std::to_string(file.size),
+                      true};
 }
 
 std::uint64_t bytes_before(const Response& head, const TreeFile& file, std::uint64_t first) {
@@ -62,7 +49,7 @@ std::uint64_t bytes_before(const Response& head, const TreeFile& file, std::uint
   }
   const auto length = parse_number(last_header(head, "content-length"));
   if (length && *length != file.size)
-    throw WrongAnswer{"the server has " + told(*length) + ", the revision's list says " +
+    throw WrongAnswer{"the server has " + in_bytes(*length) + ", the revision's list says " +
                       std::to_string(file.size)};
   return first;
 }

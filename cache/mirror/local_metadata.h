@@ -10,7 +10,7 @@ namespace hf::cache {
 
 struct LocalMetadata {
   std::string commit, etag;
-  double time = 0;  // when the file was known to have that content
+  double time = 0;  // when the file was known to have that content; we write when it was last changed
 
   // Whether a file that was last changed then, in seconds since 1970, still has it. One second is allowed for
   // file systems that do not keep the parts of one.

@@ -32,12 +32,6 @@ double seconds_of(const timespec& time) {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-double now() {
-  timespec time{};
-  clock_gettime(CLOCK_REALTIME, &time);
-  return seconds_of(time);
-}
-
 // download/<path><suffix>; a name that the suffix would make too long is replaced by its hash.
 std::string note_name(std::string_view path, std::string_view suffix) {
   const std::size_t name = path.rfind('/') + 1;
@@ -154,7 +148,7 @@ void LocalTarget::link(const TreeFile& file) {
     is_right = is_there && at != seen_.end() && at->second == info;
   }
   if (is_right)
-    write_note(file);
+    write_note(file, info);
   else
     copy_from_cache(file);
 }
@@ -184,28 +178,32 @@ void LocalTarget::copy(int from, const TreeFile& file) {
 
 void LocalTarget::give_name(int folder, const char* name, const TreeFile& file) {
   const Place place = files_.make(file.path);
-  struct stat old {};
+  struct stat old {
+  }, ours{};
   const bool replaces = fstatat(place.fd(), place.c_str(), &old, AT_SYMLINK_NOFOLLOW) == 0;
   if (replaces) {
     const Place note = downloads_.make(note_name(file.path, ".metadata"));
     unlinkat(note.fd(), note.c_str(), 0);
   }
-  if (renameat(folder, name, place.fd(), place.c_str()) != 0)
+  if (fstatat(folder, name, &ours, AT_SYMLINK_NOFOLLOW) != 0 ||
+      renameat(folder, name, place.fd(), place.c_str()) != 0)
     throw system_error(shown(folder_ / file.path), errno);
   // After a power failure the new note must not stand beside the old file.
   if (replaces && fsync(place.fd()) != 0 && errno != EINVAL)
     throw system_error(shown(folder_ / file.path), errno);
-  write_note(file);
+  write_note(file, ours);
 }
 
-void LocalTarget::write_note(const TreeFile& file) {
+// `known`: the file that is right. It may be another process's by now, which then notes it itself.
+void LocalTarget::write_note(const TreeFile& file, const struct stat& known) {
   const auto lock = try_lock(file);  // as huggingface_hub does; nothing when we have it ourselves
   const Place place = files_.make(file.path);
   struct stat info {};
-  if (fstatat(place.fd(), place.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0)
-    throw system_error(shown(folder_ / file.path), errno);
-  // Not before the file's own time: the clock of a file server may be ahead.
-  const std::string text = metadata_text({commit_, file.etag(), std::max(now(), seconds_of(info.st_mtim))});
+  if (fstatat(place.fd(), place.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0 || info.st_ino != known.st_ino)
+    return;
+  // The file's own time rather than the clock's, which a file server's may be ahead of: any later change
+  // shows.
+  const std::string text = metadata_text({commit_, file.etag(), seconds_of(known.st_mtim)});
   const Place note = downloads_.make(note_name(file.path, ".metadata"));
   const OpenFile to(
       openat(note.fd(), note.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666));

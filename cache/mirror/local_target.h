@@ -64,7 +64,7 @@ class LocalTarget : public Target {
   void copy_from_cache(const TreeFile& file);
   void copy(int from, const TreeFile& file);
   void give_name(int folder, const char* name, const TreeFile& file);
-  void write_note(const TreeFile& file);
+  void write_note(const TreeFile& file, const struct stat& known);
   bool has_list() const;
   std::filesystem::path list() const { return notes_ / "trees" / (commit_ + ".json"); }
 

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <map>
 #include <thread>
 #include <utility>
 
@@ -44,18 +43,6 @@ void move_lock(std::optional<FileLock>& from, std::optional<FileLock>& to) {
 unsigned hash_threads() { return std::clamp(std::thread::hardware_concurrency(), 1u, 4u); }
 
 }  // namespace
-
-std::vector<Job> jobs_of(const DownloadPlan& plan) {
-  std::vector<Job> jobs;
-  std::map<std::string_view, std::size_t> by_etag;
-  for (const PlannedFile& planned : plan.files) {
-    if (planned.state != FileState::missing) continue;
-    const auto [at, is_new] = by_etag.try_emplace(planned.file.etag(), jobs.size());
-    if (is_new) jobs.push_back({{}, planned.resumable_bytes});
-    jobs[at->second].links.push_back(&planned.file);
-  }
-  return jobs;
-}
 
 Scheduler::Scheduler(const Hub& hub, Target& target, const DownloadRequest& request, const DownloadPlan& plan,
                      DownloadEvents& events, DownloadReport& report)

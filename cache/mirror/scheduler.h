@@ -8,8 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "cache/mirror/download.h"
+#include "cache/mirror/events.h"
 #include "cache/mirror/fetch.h"
+#include "cache/mirror/job.h"
 
 namespace hf::cache {
 
@@ -90,9 +91,5 @@ class Scheduler final : private FetchSite {
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   std::optional<Publisher> publisher_;
 };
-
-// The contents that are missing, in the order of the first path with each, so that failures are told in list
-// order.
-std::vector<Job> jobs_of(const DownloadPlan& plan);
 
 }  // namespace hf::cache

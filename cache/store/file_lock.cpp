@@ -114,7 +114,7 @@ std::optional<FileLock> FileLock::attempt(const std::filesystem::path& file) {
 std::optional<FileLock> FileLock::attempt(const Place& file) {
   while (true) {
     Opened opened = open_lock_file(file);
-    if (!opened.file.is_open()) return FileLock();
+    if (!opened.file.is_open()) return none();
     const int fd = opened.file.get();
     switch (claim(fd)) {
       case Claim::taken:
@@ -134,7 +134,7 @@ std::optional<FileLock> FileLock::attempt(const Place& file) {
       case Marker::holds:
         return std::nullopt;
       case Marker::silent:
-        return FileLock();
+        return none();
     }
   }
 }

@@ -21,6 +21,7 @@ class FileLock {
   // Without waiting: nothing when another process has it.
   static std::optional<FileLock> attempt(const std::filesystem::path& file);
   static std::optional<FileLock> attempt(const Folders::Place& file);
+  static FileLock none() { return FileLock(); }  // for who goes on without
 
   ~FileLock();
   FileLock(FileLock&&) noexcept = default;

@@ -20,8 +20,27 @@ int open_quietly(int folder, const char* path, int flags) {
   return fd >= 0 || errno != EPERM ? fd : openat(folder, path, flags | O_RDONLY | O_CLOEXEC);
 }
 
-int folder_flags(Folder::Links links) {
-  return O_DIRECTORY | (links == Folder::Links::refuse ? O_NOFOLLOW : 0);
+// The link is looked at and followed as the one that is open, whatever stands there by then.
+int open_trusted_link(int folder, const std::string& path) {
+  const int link = openat(folder, path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC);
+  if (link < 0) return -1;
+  struct stat info {};
+  std::array<char, 4096> target{};
+  const bool is_link = fstat(link, &info) == 0 && S_ISLNK(info.st_mode);
+  const ssize_t length = is_link ? readlinkat(link, "", target.data(), target.size() - 1) : 0;
+  close(link);
+  errno = is_link ? ELOOP : ENOTDIR;
+  if (length <= 0 || (info.st_uid != geteuid() && info.st_uid != 0)) return -1;
+  std::string to(target.data(), static_cast<std::size_t>(length));
+  if (to[0] != '/') to.insert(0, path.substr(0, path.rfind('/') + 1));
+  return open_quietly(folder, to.c_str(), O_DIRECTORY);
+}
+
+int open_folder(int above, const std::string& path, Folder::Links links) {
+  const int fd =
+      open_quietly(above, path.c_str(), O_DIRECTORY | (links == Folder::Links::follow ? 0 : O_NOFOLLOW));
+  if (fd >= 0 || links != Folder::Links::trusted || (errno != ENOTDIR && errno != ELOOP)) return fd;
+  return open_trusted_link(above, path);
 }
 
 FileTime time_of(const timespec& time) {
@@ -66,10 +85,10 @@ EntryKind kind_of_entry(int folder, const dirent64& entry) {
 }  // namespace
 
 Folder::Folder(const std::string& path, Links links)
-    : fd_(open_quietly(AT_FDCWD, path.c_str(), folder_flags(links))), error_(fd_ < 0 ? errno : 0) {}
+    : fd_(open_folder(AT_FDCWD, path, links)), error_(fd_ < 0 ? errno : 0) {}
 
 Folder::Folder(const Folder& above, const std::string& path, Links links)
-    : fd_(above.is_open() ? open_quietly(above.fd_, path.c_str(), folder_flags(links)) : -1),
+    : fd_(above.is_open() ? open_folder(above.fd_, path, links) : -1),
       error_(fd_ >= 0 ? 0 : (above.is_open() ? errno : above.error_)) {}
 
 Folder::~Folder() {

@@ -28,7 +28,9 @@ struct EntryInfo {
 
 class Folder {
  public:
-  enum class Links { follow, refuse };  // where the last part of the path is a link
+  // Where the last part of the path is a link. One is trusted that this user or root has made: in a cache
+  // that others write to, theirs could lead anywhere.
+  enum class Links { follow, trusted, refuse };
 
   // What cannot be opened holds nothing, and error() says why.
   explicit Folder(const std::string& path, Links links = Links::refuse);
@@ -38,7 +40,7 @@ class Folder {
   Folder& operator=(const Folder&) = delete;
 
   bool is_open() const { return fd_ >= 0; }
-  int error() const { return error_; }  // errno; 0 when it is open
+  int error() const { return error_; }  // errno, ELOOP for a link that is not trusted; 0 when it is open
   int fd() const { return fd_; }
 
   // Sorted by name. What was listed until an error is returned, and error() says that there was one.

@@ -29,6 +29,7 @@ class Prune {
 
   void add_revisions(std::size_t repo) {
     const std::vector<CachedRevision>& revisions = contents_.repos[repo].revisions;
+    if (!contents_.repos[repo].refs_are_known) return;
     std::vector<std::size_t> chosen;
     for (std::size_t i = 0; i < revisions.size(); ++i) {
       if (!is_old(revisions[i].touched, rules_.grace)) continue;
@@ -57,7 +58,7 @@ class Prune {
     std::vector<Candidate> candidates;
     for (std::size_t repo = 0; repo < contents_.repos.size(); ++repo)
       for (std::size_t i = 0; i < contents_.repos[repo].revisions.size(); ++i)
-        if (!planner_.has_revision(repo, i) &&
+        if (!planner_.has_revision(repo, i) && contents_.repos[repo].refs_are_known &&
             is_old(contents_.repos[repo].revisions[i].touched, rules_.grace))
           candidates.push_back({planner_.last_used_alone(repo, i), repo, i});
     std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {

@@ -13,10 +13,10 @@
 
 #include "base/error.h"
 #include "base/escape.h"
-#include "base/file.h"
 #include "base/progress.h"
 #include "cache/store/file_lock.h"
 #include "cache/store/remnant_names.h"
+#include "cache/store/repo_eraser.h"
 #include "cache/store/scan_repo.h"
 
 namespace hf::cache {
@@ -33,23 +33,6 @@ std::string etag_of(const std::string& blob_path) {
 
 std::string trimmed(const std::string& text) { return text.substr(0, text.find_last_not_of(" \t\r\n") + 1); }
 
-// False when it is not there any more.
-bool unlink_if_there(const fs::path& path) {
-  if (unlink(path.c_str()) == 0) return true;
-  if (errno == ENOENT) return false;
-  throw system_error(shown(path), errno);
-}
-
-// Another process may be removing the same one.
-void remove_tree(const fs::path& path) {
-  std::error_code error;
-  for (int tries = 0; tries < 100; ++tries) {
-    fs::remove_all(path, error);
-    if (error != std::errc::no_such_file_or_directory && error != std::errc::directory_not_empty) break;
-  }
-  if (error) throw system_error(shown(path), error.value());
-}
-
 // How many locks to hold at a time: half of the descriptors that the process may have.
 std::size_t locks_at_a_time() {
   rlimit limit{};
@@ -63,7 +46,7 @@ class RepoRemover {
       : root_(fs::absolute(store.root())),
         removal_(removal),
         planned_(*removal.repo),
-        home_(planned_.path),
+        eraser_(planned_.path),
         newest_(newest),
         report_(report) {}
 
@@ -85,13 +68,16 @@ class RepoRemover {
     report_.kept.push_back(std::string(name_of(planned_.repo.type)) + " " + escaped(planned_.repo.id) + ": " +
                            why);
   }
+  [[noreturn]] void fail(const std::string& path, int code) const {
+    throw system_error(escaped((planned_.path / path).string(), 4096), code);
+  }
   CachedRepo look_again() const;
   std::optional<FileLock> lock(const std::string& etag);
 
   void remove_refs();
   bool take_ref(const std::string& name, const std::string& expected);
   void remove_snapshots();
-  void hide(const CachedRevision& revision);
+  void hide(const std::string& commit);
   void restore_wanted();
   void delete_hidden(const CachedRevision& revision);
   void remove_blobs();
@@ -100,27 +86,28 @@ class RepoRemover {
   void remove_remnant(const Remnant& remnant);
   bool remove_unfinished(const Remnant& remnant);
   bool remove_dead_ref(const Remnant& remnant);
-  void remove_empty_above(fs::path folder) const;
+  void remove_empty_above(std::string folder) const;
   void remove_folders();
 
   fs::path root_;
   const RepoRemoval& removal_;
   const CachedRepo& planned_;
-  fs::path home_;
+  RepoEraser eraser_;
   FileTime newest_;
   RemovalReport& report_;
   std::size_t blobs_in_use_ = 0;
-  std::map<std::string, fs::path> hidden_;  // by commit: where its snapshot is now
+  std::map<std::string, std::string> hidden_;  // by commit: where its snapshot is now
 };
 
 CachedRepo RepoRemover::look_again() const {
   const Folder root(root_.string(), Folder::Links::follow);
-  return scan_repo(root, home_.filename().string(), planned_.repo, home_, has_shared_store(root));
+  return scan_repo(root, planned_.path.filename().string(), planned_.repo, planned_.path,
+                   has_shared_store(root));
 }
 
 // Nothing where another process has it, or where nobody can tell.
 std::optional<FileLock> RepoRemover::lock(const std::string& etag) {
-  const fs::path folder = root_ / ".locks" / home_.filename();
+  const fs::path folder = root_ / ".locks" / planned_.path.filename();
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) throw system_error(shown(folder), error.value());
@@ -142,34 +129,36 @@ void RepoRemover::remove_refs() {
 // A ref that says something else by now is put back: it is taken away first and read then, so that no new one
 // can be lost in between.
 bool RepoRemover::take_ref(const std::string& name, const std::string& expected) {
-  const fs::path ref = home_ / "refs" / name,
-                 taken = home_ / (std::string(kTakenRefPrefix) + std::to_string(getpid()));
-  if (rename(ref.c_str(), taken.c_str()) != 0) {
-    if (errno == ENOENT) return false;
-    throw system_error(shown(ref), errno);
+  const std::string ref = "refs/" + name, taken = std::string(kTakenRefPrefix) + std::to_string(getpid());
+  if (const int code = eraser_.rename(ref, taken); code != 0) {
+    if (code == ENOENT) return false;
+    fail(ref, code);
   }
-  const bool is_same = trimmed(read_text(taken, 4096)) == expected;
-  if (!is_same && link(taken.c_str(), ref.c_str()) != 0 && errno != EEXIST &&  // not all file systems can
-      rename(taken.c_str(), ref.c_str()) != 0)
-    throw system_error(shown(ref), errno);
-  unlink_if_there(taken);
-  sync_folder(ref.parent_path());
-  if (is_same) remove_empty_above(ref.parent_path());
+  const auto text = eraser_.text(taken, 4096);
+  const bool is_same = text && trimmed(*text) == expected;
+  if (!is_same && !eraser_.link(taken, ref) && !eraser_.exists(ref)) {  // not all file systems can link
+    if (const int code = eraser_.rename(taken, ref); code != 0) fail(ref, code);
+  }
+  eraser_.unlink(taken);
+  const std::string folder = ref.substr(0, ref.rfind('/'));
+  eraser_.sync(folder);
+  if (is_same) remove_empty_above(folder);
   return is_same;
 }
 
 // In one step, to a name that nobody reads. A killed process of our number, as containers have, may have left
 // one.
-void RepoRemover::hide(const CachedRevision& revision) {
+void RepoRemover::hide(const std::string& commit) {
   for (int i = 0;; ++i) {
-    const fs::path name = home_ / (std::string(kRemovedPrefix) + std::to_string(getpid()) + "-" +
-                                   std::to_string(i) + "-" + revision.commit);
-    if (rename(revision.path.c_str(), name.c_str()) == 0) {
-      hidden_[revision.commit] = name;
-      return;
-    }
-    if (errno == ENOENT) return;  // another process did it
-    if (errno != EEXIST && errno != ENOTEMPTY) throw system_error(shown(revision.path), errno);
+    const std::string name =
+        std::string(kRemovedPrefix) + std::to_string(getpid()) + "-" + std::to_string(i) + "-" + commit;
+    const int code = eraser_.rename("snapshots/" + commit, name);
+    if (code == 0) hidden_[commit] = name;
+    if (code == 0 || code == ENOENT) return;  // gone: another process did it
+    if (code == EXDEV)
+      hidden_[commit] = "snapshots/" + commit;  // on another disk: in its place, step by step
+    if (code == EXDEV) return;
+    if (code != EEXIST && code != ENOTEMPTY) fail("snapshots/" + commit, code);
   }
 }
 
@@ -181,16 +170,18 @@ void RepoRemover::remove_snapshots() {
         std::find_if(now.revisions.begin(), now.revisions.end(),
                      [&](const CachedRevision& revision) { return revision.commit == commit; });
     if (found == now.revisions.end()) continue;
-    if (!found->refs.empty() || found->touched > std::max(newest_, planned_.revisions[at].touched)) {
+    const bool was_known = planned_.refs_are_known;
+    if (!found->refs.empty() || (was_known && !now.refs_are_known) ||
+        found->touched > std::max(newest_, planned_.revisions[at].touched)) {
       keep("revision " + commit.substr(0, 12) + " is needed again");
       continue;
     }
-    hide(*found);
+    hide(commit);
   }
   if (hidden_.empty()) return;
   restore_wanted();
-  sync_folder(home_ / "snapshots");
-  sync_folder(home_);
+  eraser_.sync("snapshots");
+  eraser_.sync("");
   for (const std::size_t at : removal_.revisions)
     if (hidden_.contains(planned_.revisions[at].commit)) delete_hidden(planned_.revisions[at]);
 }
@@ -199,18 +190,17 @@ void RepoRemover::remove_snapshots() {
 void RepoRemover::restore_wanted() {
   for (const Remnant& remnant : look_again().remnants) {
     if (remnant.kind != Remnant::Kind::dead_ref || !hidden_.contains(remnant.commit)) continue;
-    const fs::path snapshot = home_ / "snapshots" / remnant.commit;
-    if (rename(hidden_[remnant.commit].c_str(), snapshot.c_str()) != 0)
-      throw system_error(shown(snapshot), errno);
+    const std::string snapshot = "snapshots/" + remnant.commit;
+    if (const int code = eraser_.rename(hidden_[remnant.commit], snapshot); code != 0) fail(snapshot, code);
     hidden_.erase(remnant.commit);
     keep("revision " + remnant.commit.substr(0, 12) + " is needed again");
   }
 }
 
 void RepoRemover::delete_hidden(const CachedRevision& revision) {
-  remove_tree(hidden_[revision.commit]);
-  remove_tree(home_ / ".no_exist" / revision.commit);
-  unlink_if_there(home_ / "trees" / (revision.commit + ".json"));
+  eraser_.remove_tree(hidden_[revision.commit]);
+  eraser_.remove_tree(".no_exist/" + revision.commit);
+  eraser_.unlink("trees/" + revision.commit + ".json");
   ++report_.revisions;
   for (const std::size_t at : revision.contents)
     if (!planned_.contents[at].is_blob() && planned_.contents[at].is_inside())
@@ -246,17 +236,14 @@ void RepoRemover::remove_batch(std::size_t begin, std::size_t end) {
 }
 
 void RepoRemover::remove_blob(const CachedContent& blob) {
-  if (!unlink_if_there(home_ / blob.path)) return;
+  if (!eraser_.unlink(blob.path)) return;
   ++report_.blobs;
   report_.bytes += blob.shared.empty() ? blob.info.bytes : sweep_shared_blob(root_, blob.shared);
 }
 
 void RepoRemover::remove_remnant(const Remnant& remnant) {
   check_interrupted();
-  const fs::path path = home_ / remnant.path;
-  std::error_code error;
-  const bool has_revision =
-      !remnant.commit.empty() && fs::exists(home_ / "snapshots" / remnant.commit, error);
+  const bool has_revision = !remnant.commit.empty() && eraser_.exists("snapshots/" + remnant.commit);
   bool is_gone = false;
   switch (remnant.kind) {
     case Remnant::Kind::partial:
@@ -269,12 +256,12 @@ void RepoRemover::remove_remnant(const Remnant& remnant) {
       break;
     case Remnant::Kind::removed:
     case Remnant::Kind::list:
-      if (!has_revision) remove_tree(path);
+      if (!has_revision) eraser_.remove_tree(remnant.path);
       is_gone = !has_revision;
       break;
     case Remnant::Kind::empty_folder:
-      remove_empty_above(path);
-      is_gone = !fs::exists(path, error);
+      remove_empty_above(remnant.path);
+      is_gone = !eraser_.exists(remnant.path);
       break;
   }
   if (!is_gone) return keep(escaped(remnant.path) + " is in use");
@@ -285,45 +272,41 @@ void RepoRemover::remove_remnant(const Remnant& remnant) {
 // Its process is gone when nobody has its lock, nor the content's, and nothing was written to it since it was
 // found.
 bool RepoRemover::remove_unfinished(const Remnant& remnant) {
-  const fs::path path = home_ / remnant.path;
-  if (remnant.path.ends_with(".journal") &&
-      fs::exists(home_ / remnant.path.substr(0, remnant.path.rfind('.'))))
-    return false;
-  const std::string etag = etag_of(remnant.path);
+  const std::string& path = remnant.path;
+  if (path.ends_with(".journal") && eraser_.exists(path.substr(0, path.rfind('.')))) return false;
+  const std::string etag = etag_of(path);
   const std::optional<FileLock> content_lock = is_etag(etag) ? lock(etag) : std::nullopt;
   if (is_etag(etag) && !content_lock) return false;
-  const OpenFile file(open(path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  const OpenFile file(eraser_.open_file(path, O_RDWR | O_NONBLOCK));
   const bool is_free = file.is_open() ? claim(file.get()) != Claim::taken : errno == ENOENT || errno == ELOOP;
-  const auto info = Folder(home_.string(), Folder::Links::follow).info(remnant.path);
+  const auto info = eraser_.info(path);
   const bool is_same = info && info->modified == remnant.info.modified && info->bytes == remnant.info.bytes;
-  if (is_free && is_same) unlink_if_there(path);
+  if (is_free && is_same) eraser_.unlink(path);
   return !info || (is_free && is_same);
 }
 
 bool RepoRemover::remove_dead_ref(const Remnant& remnant) {
-  const fs::path ref = home_ / remnant.path;
-  const auto text = Folder(home_.string(), Folder::Links::follow).text(remnant.path, 4096);
+  const auto text = eraser_.text(remnant.path, 4096);
   const std::string commit = text ? trimmed(*text) : std::string();
   if (is_commit(commit) != !remnant.commit.empty()) return false;
-  if (!is_commit(commit)) return unlink_if_there(ref);
+  if (!is_commit(commit)) return eraser_.unlink(remnant.path);
   return commit == remnant.commit && take_ref(remnant.path.substr(remnant.path.find('/') + 1), commit);
 }
 
 // The folder and those above it, as far as they are empty, up to refs/.
-void RepoRemover::remove_empty_above(fs::path folder) const {
-  for (const fs::path top = home_ / "refs"; folder != top && folder.string().starts_with(top.string());
-       folder = folder.parent_path())
-    if (rmdir(folder.c_str()) != 0) return;
+void RepoRemover::remove_empty_above(std::string folder) const {
+  for (; folder.starts_with("refs/"); folder.resize(folder.rfind('/')))
+    if (!eraser_.remove_folder(folder)) return;
 }
 
 // From the inside outwards, and only what is empty; snapshots/ last, since a repository without it counts as
 // damaged.
 void RepoRemover::remove_folders() {
-  std::error_code error;
-  for (const char* name : {"blobs", "refs", "trees", ".no_exist"}) rmdir((home_ / name).c_str());
-  for (const fs::directory_entry& entry : fs::directory_iterator(home_, error))
-    if (entry.path().filename() != "snapshots") return keep("its folder stays, it is not empty");
-  if (rmdir((home_ / "snapshots").c_str()) == 0 || errno == ENOENT) rmdir(home_.c_str());
+  for (const char* name : {"blobs", "refs", "trees", ".no_exist"}) eraser_.remove_folder(name);
+  for (const FolderEntry& entry : Folder(planned_.path.string(), Folder::Links::trusted).entries())
+    if (entry.name != "snapshots") return keep("its folder stays, it is not empty");
+  eraser_.remove_folder("snapshots");
+  rmdir(planned_.path.c_str());
 }
 
 }  // namespace

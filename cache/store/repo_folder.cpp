@@ -24,6 +24,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::size_t kMostRoots = 4;  // whose folders are kept open, of many revisions that are looked at
+
 std::string shown(const fs::path& path) { return escaped(path.string(), 4096); }
 
 void make_folder(const fs::path& folder) {
@@ -77,9 +79,17 @@ struct RepoFolder::Opened {
         record(locks_folder / "sha256") {}
 
   // Below snapshots/<commit> or .no_exist/<commit>.
-  Folders& below(const fs::path& root) {
+  std::shared_ptr<Folders> below(const fs::path& root) {
     const std::lock_guard lock(mutex);
-    return others.try_emplace(root.string(), root).first->second;
+    auto& kept = others[root.string()];
+    if (kept) return kept;
+    auto made = std::make_shared<Folders>(root);
+    if (others.size() > kMostRoots) {
+      for (auto& [name, folders] : others)
+        if (folders) folders->sync();
+      others.clear();
+    }
+    return others[root.string()] = std::move(made);
   }
   // All that is half written stands in the repository's own folder: in refs/, snapshots/ and the root
   // huggingface_hub would take it for a ref, a file or a broken repository.
@@ -88,7 +98,7 @@ struct RepoFolder::Opened {
   Folders home, blobs, locks;
   Sha256Record record;
   std::mutex mutex;
-  std::map<std::string, Folders, std::less<>> others;
+  std::map<std::string, std::shared_ptr<Folders>, std::less<>> others;
   std::optional<bool> can_link;
 };
 
@@ -113,7 +123,7 @@ bool RepoFolder::has_blob(const TreeFile& file) const {
 }
 
 bool RepoFolder::has_file(std::string_view commit, const TreeFile& file) const {
-  const auto place = opened_->below(snapshot(commit)).find(file.path);
+  const auto place = opened_->below(snapshot(commit))->find(file.path);
   if (!place) return false;
   const std::string target = target_of_link(place->fd(), place->c_str());
   if (!target.empty()) return target == link_target(file) && has_blob(file);
@@ -121,15 +131,20 @@ bool RepoFolder::has_file(std::string_view commit, const TreeFile& file) const {
   return fstatat(place->fd(), place->c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 && is_content(info, file);
 }
 
-FileLock RepoFolder::lock(const TreeFile& file) const { return FileLock(locks_ / (file.etag() + ".lock")); }
+FileLock RepoFolder::lock(const TreeFile& file) const {
+  std::error_code ignored;
+  return fs::is_directory(locks_, ignored) ? FileLock(locks_ / (file.etag() + ".lock")) : FileLock::none();
+}
 
 std::optional<FileLock> RepoFolder::try_lock(const TreeFile& file) const {
-  return FileLock::attempt(opened_->locks.make(file.etag() + ".lock"));
+  const auto place = opened_->locks.find(file.etag() + ".lock");
+  return place ? FileLock::attempt(*place) : FileLock::none();
 }
 
 void RepoFolder::make() const {
   make_folder(blobs());
-  make_folder(locks_);
+  std::error_code ignored;  // another user's .locks may be closed to us: then it goes without
+  fs::create_directories(locks_, ignored);
   remove_left_behind(home_);
 }
 
@@ -158,7 +173,7 @@ void RepoFolder::tag_root() const {
 
 void RepoFolder::link(std::string_view commit, const TreeFile& file) const {
   if (!can_link()) return put_blob_copy(commit, file);
-  const Folders::Place place = opened_->below(snapshot(commit)).make(file.path);
+  const Folders::Place place = opened_->below(snapshot(commit))->make(file.path);
   const std::string target = link_target(file);
   if (symlinkat(target.c_str(), place.fd(), place.c_str()) == 0) return;
   if (means_no_links(errno)) return put_blob_copy(commit, file);
@@ -180,7 +195,7 @@ void RepoFolder::put_blob_copy(std::string_view commit, const TreeFile& file) co
 
 void RepoFolder::put_copy(std::string_view commit, const TreeFile& file, int from) const {
   const fs::path path = snapshot(commit) / file.path;
-  const Folders::Place place = opened_->below(snapshot(commit)).make(file.path);
+  const Folders::Place place = opened_->below(snapshot(commit))->make(file.path);
   const Folders::Place made = opened_->temporary();
   const OpenFile to(openat(made.fd(), made.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (!to.is_open()) throw system_error(shown(path), errno);
@@ -206,25 +221,26 @@ void RepoFolder::place(std::string_view commit, const fs::path& part, std::span<
   if (files.empty()) throw Error(ErrorKind::internal, shown(part) + ": has no path to be placed at");
   const TreeFile& file = *files.front();
   const bool links = can_link();
-  Folders& folders = links ? opened_->blobs : opened_->below(snapshot(commit));
-  const Folders::Place place = folders.make(links ? file.etag() : file.path);
+  const Folders::Place place =
+      links ? opened_->blobs.make(file.etag()) : opened_->below(snapshot(commit))->make(file.path);
+  const fs::path path = links ? blob(file) : snapshot(commit) / file.path;
   if (renameat(AT_FDCWD, part.c_str(), place.fd(), place.c_str()) != 0)
-    throw system_error(shown(folders.root() / place.name), errno);
+    throw system_error(shown(path), errno);
   record_sha256(file, sha256);
   if (links) {
-    for (const TreeFile* path : files) link(commit, *path);
+    for (const TreeFile* link_of : files) link(commit, *link_of);
     return;
   }
-  for (const TreeFile* path : files.subspan(1)) {
+  for (const TreeFile* other : files.subspan(1)) {
     const OpenFile from(openat(place.fd(), place.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-    if (!from.is_open()) throw system_error(shown(folders.root() / file.path), errno);
-    put_copy(commit, *path, from.get());
+    if (!from.is_open()) throw system_error(shown(path), errno);
+    put_copy(commit, *other, from.get());
   }
 }
 
 bool RepoFolder::mark_absent(std::string_view commit, std::string_view path) const {
   try {
-    const Folders::Place place = opened_->below(home_ / ".no_exist" / commit).make(path);
+    const Folders::Place place = opened_->below(home_ / ".no_exist" / commit)->make(path);
     return OpenFile(openat(place.fd(), place.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666))
         .is_open();
   } catch (const Error&) {
@@ -233,7 +249,7 @@ bool RepoFolder::mark_absent(std::string_view commit, std::string_view path) con
 }
 
 bool RepoFolder::is_marked_absent(std::string_view commit, std::string_view path) const {
-  const auto place = opened_->below(home_ / ".no_exist" / commit).find(path);
+  const auto place = opened_->below(home_ / ".no_exist" / commit)->find(path);
   return place && faccessat(place->fd(), place->c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
@@ -283,7 +299,7 @@ void RepoFolder::sync() const {
 void RepoFolder::sync_names() const {
   opened_->blobs.sync();
   const std::lock_guard lock(opened_->mutex);
-  for (auto& [root, folders] : opened_->others) folders.sync();
+  for (auto& [root, folders] : opened_->others) folders->sync();
   for (const fs::path& folder : {home_ / "snapshots", home_}) {
     std::error_code ignored;
     if (fs::is_directory(folder, ignored)) sync_folder(folder);

@@ -63,8 +63,9 @@ struct CachedRepo {
   FileTime touched;                       // when something was last put into its folders, snapshots left out
   std::vector<CachedContent> contents;    // the blobs first, by name
   std::vector<Remnant> remnants;
-  // Every folder below snapshots/ was read. Where it was not, nobody knows which blobs are in use.
-  bool links_are_known = true;
+  // Every folder below snapshots/ was read. Where it was not, nobody knows which blobs are in use; likewise
+  // the refs and the revisions.
+  bool links_are_known = true, refs_are_known = true;
   std::vector<std::string> problems;
 };
 

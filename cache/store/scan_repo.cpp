@@ -42,7 +42,7 @@ std::string short_commit(const std::string& commit) { return commit.substr(0, 12
 class RepoScan {
  public:
   RepoScan(const Folder& root, const std::string& name, CachedRepo& found, bool has_shared_store)
-      : home_(root, name, Folder::Links::follow), found_(found), has_shared_store_(has_shared_store) {}
+      : home_(root, name, Folder::Links::trusted), found_(found), has_shared_store_(has_shared_store) {}
 
   void read() {
     if (!home_.is_open()) return tell_unreadable(home_, "");
@@ -59,9 +59,11 @@ class RepoScan {
  private:
   void tell(std::string problem) { found_.problems.push_back(std::move(problem)); }
   void tell_unreadable(const Folder& folder, const std::string& path) {
-    found_.links_are_known = false;
-    tell((path.empty() ? "" : escaped(path) + ": ") +
-         std::string(system_error("cannot be read", folder.error()).what()));
+    found_.links_are_known = found_.refs_are_known = false;
+    const std::string subject = path.empty() ? "" : escaped(path) + ": ";
+    tell(folder.error() == ELOOP
+             ? subject + "is a link of another user, it is not followed"
+             : subject + std::string(system_error("cannot be read", folder.error()).what()));
   }
   void leave(std::string path, Remnant::Kind kind, const EntryInfo& info, std::string commit = {}) {
     found_.remnants.push_back({std::move(path), kind, info, std::move(commit)});
@@ -103,7 +105,7 @@ std::size_t RepoScan::content(const std::string& path, const EntryInfo& info) {
 }
 
 void RepoScan::read_blobs() {
-  Folder blobs(home_, "blobs", Folder::Links::follow);
+  Folder blobs(home_, "blobs", Folder::Links::trusted);
   if (!blobs.is_open()) {
     if (blobs.error() != ENOENT) tell_unreadable(blobs, "blobs");
     return;
@@ -128,7 +130,7 @@ void RepoScan::read_blobs() {
 }
 
 void RepoScan::read_refs() {
-  Folder refs(home_, "refs", Folder::Links::follow);
+  Folder refs(home_, "refs");
   if (!refs.is_open()) {
     if (refs.error() != ENOENT) tell_unreadable(refs, "refs");
     return;
@@ -155,7 +157,10 @@ void RepoScan::read_refs() {
 void RepoScan::read_ref(const std::string& name) {
   const std::string path = "refs/" + name;
   const auto text = home_.text(path, 4096);
-  if (!text) return tell("ref " + in_quotes(name) + " is no file that can be read");
+  if (!text) {
+    found_.refs_are_known = false;
+    return tell("ref " + in_quotes(name) + " is no file that can be read");
+  }
   const std::string commit = text->substr(0, text->find_last_not_of(" \t\r\n") + 1);
   if (is_commit(commit)) {
     refs_[name] = commit;
@@ -170,7 +175,7 @@ void RepoScan::read_ref(const std::string& name) {
 }
 
 void RepoScan::read_snapshots() {
-  Folder snapshots(home_, "snapshots", Folder::Links::follow);
+  Folder snapshots(home_, "snapshots", Folder::Links::trusted);
   if (!snapshots.is_open()) {
     if (snapshots.error() != ENOENT) return tell_unreadable(snapshots, "snapshots");
     return tell("has no folder snapshots");
@@ -323,7 +328,7 @@ void RepoScan::read_beside() {
 
 // trees/<commit>.json and .no_exist/<commit>
 void RepoScan::read_lists(const std::string& folder, std::string_view suffix) {
-  Folder lists(home_, folder, Folder::Links::follow);
+  Folder lists(home_, folder);
   for (const FolderEntry& entry : lists.entries()) {
     const std::string path = folder + "/" + entry.name;
     const EntryInfo info = lists.info(entry.name).value_or(EntryInfo{});

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 
 #include "base/error.h"
@@ -70,7 +71,8 @@ bool Sha256Record::open() {
     static_cast<void>(fchmod(fd, 0664));  // for the group whatever the umask is, as the lock files beside it
   else if (errno == EEXIST)
     fd = ::open(file_.c_str(), kFlags);
-  if (fd < 0 && (errno == EACCES || errno == EPERM || errno == EROFS || errno == ENOENT)) return false;
+  constexpr std::array kClosed = {EACCES, EPERM, EROFS, ENOENT, ENOTDIR};
+  if (fd < 0 && std::find(kClosed.begin(), kClosed.end(), errno) != kClosed.end()) return false;
   if (fd < 0) throw system_error(escaped(file_.string(), 4096), errno);
   appended_ = OpenFile(fd);
   const off_t size = lseek(fd, 0, SEEK_END);

@@ -18,8 +18,8 @@ class Sha256Record {
  public:
   explicit Sha256Record(std::filesystem::path file) : file_(std::move(file)) {}
 
-  // Appends a line unless it is there; where the record is another user's and closed to us, nothing is noted.
-  // Error{usage} unless both are hashes; Error{io}. From any thread.
+  // Appends a line unless it is there; where the record is closed to us, or its folder missing, nothing is
+  // noted. Error{usage} unless both are hashes; Error{io}. From any thread.
   void add(std::string_view git_sha1, std::string_view sha256);
   std::optional<std::string> find(std::string_view git_sha1);  // the last one noted
 

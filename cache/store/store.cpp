@@ -23,6 +23,16 @@ std::string without_line_end(std::string text) {
   return text;
 }
 
+struct RootVariable {
+  const char* name;
+  bool expanded;  // "~" and "$NAME" in it
+};
+constexpr RootVariable kRootVariables[] = {{"HF_HUB_CACHE", true},
+                                           {"HUGGINGFACE_HUB_CACHE", true},
+                                           {"TRANSFORMERS_CACHE", false},
+                                           {"PYTORCH_TRANSFORMERS_CACHE", false},
+                                           {"PYTORCH_PRETRAINED_BERT_CACHE", false}};
+
 }  // namespace
 
 fs::path locate(std::string_view repo_id, std::string_view revision) {
@@ -31,12 +41,18 @@ fs::path locate(std::string_view repo_id, std::string_view revision) {
 
 fs::path cache_root(const Environment& environment, const std::optional<fs::path>& cache_dir) {
   if (cache_dir) return *cache_dir;
-  if (const auto hub = environment.first_of({"HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"}))
-    return environment.expand(*hub);
-  if (const auto transformers = environment.first_of(
-          {"TRANSFORMERS_CACHE", "PYTORCH_TRANSFORMERS_CACHE", "PYTORCH_PRETRAINED_BERT_CACHE"}))
-    return *transformers;
+  for (const RootVariable& variable : kRootVariables)
+    if (const auto value = environment.get(variable.name))
+      return variable.expanded ? environment.expand(*value) : fs::path(*value);
   return hf_home(environment) / "hub";
+}
+
+const char* cache_root_variable(const Environment& environment) {
+  for (const RootVariable& variable : kRootVariables)
+    if (environment.get(variable.name)) return variable.name;
+  for (const char* home : {"HF_HOME", "XDG_CACHE_HOME"})
+    if (environment.get(home)) return home;
+  return nullptr;
 }
 
 Store Store::of(const Environment& environment, const std::optional<fs::path>& cache_dir) {

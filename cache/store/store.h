@@ -28,6 +28,9 @@ std::filesystem::path locate(std::string_view repo_id, std::string_view revision
 std::filesystem::path cache_root(const Environment& environment,
                                  const std::optional<std::filesystem::path>& cache_dir = std::nullopt);
 
+// The variable that says where the cache is; null where none does.
+const char* cache_root_variable(const Environment& environment);
+
 class Store {
  public:
   // That of the user: at cache_root(), with links unless HF_HUB_DISABLE_SYMLINKS says no.

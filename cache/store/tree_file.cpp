@@ -1,5 +1,6 @@
 #include "cache/store/tree_file.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/escape.h"
@@ -43,6 +44,12 @@ std::string tree_json(const std::vector<TreeFile>& files) {
   }
   const nlohmann::ordered_json tree = {{"format_version", 1}, {"files", std::move(entries)}};
   return tree.dump(1, ' ', true, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+const TreeFile* find_path(const std::vector<TreeFile>& files, std::string_view path) {
+  const auto found = std::lower_bound(files.begin(), files.end(), path,
+                                      [](const TreeFile& file, std::string_view p) { return file.path < p; });
+  return found == files.end() || found->path != path ? nullptr : &*found;
 }
 
 std::vector<TreeFile> parse_tree_json(std::string_view text, std::string_view subject) {

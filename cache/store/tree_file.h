@@ -11,6 +11,9 @@ namespace hf::cache {
 
 std::string tree_json(const std::vector<TreeFile>& files);  // sorted by path, as check_tree leaves them
 
+// The file of a list that is sorted by path; nullptr where there is none.
+const TreeFile* find_path(const std::vector<TreeFile>& files, std::string_view path);
+
 // Error{integrity} with `subject` in front when it is not such a file.
 std::vector<TreeFile> parse_tree_json(std::string_view text, std::string_view subject);
 

@@ -8,8 +8,9 @@
 
 #include "base/error.h"
 #include "base/escape.h"
-#include "cache/store/local_metadata.h"
+#include "cache/store/folder_notes.h"
 #include "cache/store/quiet_folder.h"
+#include "cache/store/tree_file.h"
 #include "cache/store/verify_survey.h"
 
 namespace hf::cache {
@@ -25,16 +26,16 @@ class FolderSurveyor {
 
   RepoSurvey run() {
     std::error_code ignored;
-    if (!fs::is_directory(folder_ / kLocalMetadata, ignored))
+    if (!fs::is_directory(folder_ / kNotesFolder, ignored))
       throw Error(ErrorKind::not_found, escaped(folder_.string(), 4096) + ": has no folder " +
-                                            std::string(kLocalMetadata) +
+                                            std::string(kNotesFolder) +
                                             ", nothing tells what it should hold");
-    const LocalMetadata metadata = read_local_metadata(folder_);
-    for (const auto& [path, why] : metadata.malformed) note(path, Verdict::unverifiable, why);
-    for (const auto& [path, noted] : metadata.files) see(path, noted.etag, size_of(metadata, noted, path));
-    for (const auto& [commit, tree] : metadata.trees) see_list(commit, tree, metadata);
+    const FolderNotes notes = read_folder_notes(folder_);
+    for (const auto& [path, why] : notes.malformed) note(path, Verdict::unverifiable, why);
+    for (const auto& [path, noted] : notes.files) see(path, noted.etag, size_of(notes, noted, path));
+    for (const auto& [commit, tree] : notes.trees) see_list(commit, tree, notes);
     for (const std::string& path : list_below(folder_).files)
-      if (!metadata.files.contains(path) && !seen_.contains(path) && !is_administrative(path))
+      if (!notes.files.contains(path) && !seen_.contains(path) && !is_administrative(path))
         note(path, Verdict::unverifiable, "nothing was noted of it");
     return std::move(survey_);
   }
@@ -45,12 +46,12 @@ class FolderSurveyor {
     return survey_.files.emplace_back(Checked{path, {}, "", 0, verdict, std::move(why)});
   }
 
-  static std::optional<std::uint64_t> size_of(const LocalMetadata& metadata, const NotedFile& noted,
+  static std::optional<std::uint64_t> size_of(const FolderNotes& notes, const NotedFile& noted,
                                               const std::string& path) {
-    const auto tree = metadata.trees.find(noted.commit);
-    if (tree == metadata.trees.end()) return std::nullopt;
-    for (const TreeFile& file : tree->second)
-      if (file.path == path && file.etag() == noted.etag) return file.size;
+    const auto tree = notes.trees.find(noted.commit);
+    if (tree == notes.trees.end()) return std::nullopt;
+    const TreeFile* file = find_path(tree->second, path);
+    if (file != nullptr && file->etag() == noted.etag) return file->size;
     return std::nullopt;
   }
 
@@ -79,13 +80,13 @@ class FolderSurveyor {
   }
 
   // A list vouches for files whose notes were lost, where no other revision's are in the folder.
-  void see_list(const std::string& commit, const std::vector<TreeFile>& tree, const LocalMetadata& metadata) {
+  void see_list(const std::string& commit, const std::vector<TreeFile>& tree, const FolderNotes& notes) {
     std::error_code ignored;
     for (const TreeFile& file : tree) {
-      if (metadata.files.contains(file.path) || seen_.contains(file.path)) continue;
-      if (metadata.trees.size() == 1 && (request_.complete || fs::exists(folder_ / file.path, ignored)))
+      if (notes.files.contains(file.path) || seen_.contains(file.path)) continue;
+      if (notes.trees.size() == 1 && (request_.complete || fs::exists(folder_ / file.path, ignored)))
         see(file.path, file.etag(), file.size);
-      else if (metadata.trees.size() == 1)
+      else if (notes.trees.size() == 1)
         ++survey_.left_out[commit];
     }
   }

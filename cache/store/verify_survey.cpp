@@ -120,8 +120,11 @@ class Surveyor {
       ref.why =
           "has " + std::to_string(text.size()) + " bytes, 40 are expected: some clients find no commit in it";
     } else if (!fs::is_directory(home_ / "snapshots" / commit, ignored)) {
-      ref.verdict = Verdict::missing;
-      ref.why = "stands for " + brief(commit) + ", whose snapshot is not there";
+      // A download into a folder of the user's leaves a ref here too, but no list.
+      const bool was_there = fs::exists(home_ / "trees" / (commit + ".json"), ignored);
+      ref.verdict = was_there ? Verdict::missing : Verdict::unverifiable;
+      ref.why = "stands for " + brief(commit) + ", " +
+                (was_there ? "whose snapshot is not there" : "of which nothing is in the cache");
     }
     return commit;
   }

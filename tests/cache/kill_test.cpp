@@ -86,7 +86,7 @@ TEST_CASE("Killed at three points the rerun fetches no byte again that was made 
     CHECK_FALSE(fs::exists(killed.loopback().repo_folder() / "refs/main"));
     check_no_wrong_blob(killed.loopback().repo_folder());
     CHECK(killed.vouched() > expected_start);
-    CHECK(killed.vouched() + 2 * kBlock >= point);  // at most the block that was under way is lost
+    CHECK(killed.vouched() + 4 * kBlock >= point);  // what was in sockets, and the block under way
     expected_start = killed.vouched();
   }
   hub.cancel_faults();

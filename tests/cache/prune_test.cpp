@@ -197,3 +197,19 @@ TEST_CASE("What a folder of another name below snapshots has stays") {
                      cache.folder("tiny") / "snapshots/my-own/file");
   CHECK(planned(cache, in(2h)).empty());
 }
+
+TEST_CASE("Where not every ref could be read no revision goes") {
+  const CacheByHand cache;
+  cache.add("tiny", 'a', "config.json", "kept");
+  cache.ref("tiny", "main", 'a');
+  cache.add("tiny", 'b', "config.json", "of a branch that is a link");
+  fs::create_symlink("main", cache.folder("tiny") / "refs/other");
+  PruneRules rules = in(2h);
+  rules.keep_bytes = 0;
+  CHECK(planned(cache, rules).empty());
+  fs::remove(cache.folder("tiny") / "refs/other");
+  CHECK(planned(cache, in(2h)).contains("tiny:b"));
+  fs::rename(cache.folder("tiny") / "refs", cache.folder("tiny") / "kept-refs");
+  cache.write(cache.folder("tiny") / "refs", "a file");
+  CHECK(planned(cache, rules).empty());
+}

@@ -11,6 +11,7 @@
 #include "cache/store/file_lock.h"
 #include "cache/store/prune.h"
 #include "cache/store/rm.h"
+#include "support/skip.h"
 
 namespace fs = std::filesystem;
 using namespace hf;
@@ -344,4 +345,37 @@ TEST_CASE("What cannot be removed is told, stays whole, and keeps nothing else")
   CHECK(report.revisions == 2);
   CHECK_FALSE(is_there(cache.old));
   CHECK(is_there(cache.folder("another") / "blobs" / CacheByHand::etag("12")));
+}
+
+TEST_CASE("Links of other users lead nowhere") {
+  if (geteuid() != 0) return skip("only root can make links of other users");
+  const TwoRevisions cache;
+  const fs::path victim = cache.root().parent_path() / "victim";
+  for (const char* name : {"refs/heads/main", "tmp_notes", ".x.1.0.tmp", "config"})
+    cache.write(victim / name, "x");
+  cache.write(victim / (CacheByHand::etag("x") + ".incomplete"), "x");
+  for (const fs::path& link : {cache.root() / "models--acme--evil", cache.folder("half") / "refs",
+                               cache.folder("half") / "blobs", cache.folder("half") / "trees"}) {
+    fs::create_directories(link.parent_path());
+    fs::create_directory_symlink(link.filename() == "refs" ? victim / "refs" : victim, link);
+    REQUIRE(lchown(link.c_str(), 12345, 12345) == 0);
+  }
+  const CacheContents contents = contents_of(cache.store());
+  for (const CachedRepo& repo : contents.repos)
+    if (repo.repo.id != "acme/tiny") CHECK(lines(repo.problems).find("another user") != std::string::npos);
+  prune(cache, in(25h));
+  for (const char* name : {"refs/heads/main", "tmp_notes", ".x.1.0.tmp", "config"})
+    CHECK(is_there(victim / name));
+  CHECK(is_there(victim / (CacheByHand::etag("x") + ".incomplete")));
+}
+
+TEST_CASE("Folders that this user has on another disk are cleared there") {
+  const TwoRevisions cache;
+  for (const char* name : {"blobs", "snapshots"}) {
+    fs::rename(cache.folder("tiny") / name, cache.root().parent_path() / name);
+    fs::create_directory_symlink(cache.root().parent_path() / name, cache.folder("tiny") / name);
+  }
+  CHECK(contents_of(cache.store()).repos[0].revisions.size() == 2);
+  CHECK(prune(cache, in(2h)).revisions == 1);
+  CHECK_FALSE(is_there(cache.root().parent_path() / "snapshots" / CacheByHand::commit('b')));
 }

@@ -80,7 +80,11 @@ TEST_CASE("Refs are written anew: what they mean, what the Hub says, or with the
   const fs::path refs = cache.repo_folder() / "refs";
   SUBCASE("with a line end") { put(refs / "main", cache.commit + "\n"); }
   SUBCASE("torn") { put(refs / "main", cache.commit.substr(0, 12)); }
-  SUBCASE("of a revision that is not there") { put(refs / "v2", cache.hub().commit("acme/tiny", "v2")); }
+  SUBCASE("of a revision that is gone") {
+    auto request = cache.request();
+    request.revision = "v2";
+    fs::remove_all(cache.download(request));
+  }
   SUBCASE("torn, of a revision that is not there") { put(refs / "v2", ""); }
   CHECK(cache.mend().empty());
   CHECK(cache.is_right());

@@ -405,3 +405,29 @@ TEST_CASE("Another user reads what is there and is told the folder that is close
   for (const auto& entry : fs::recursive_directory_iterator(f.dir.path()))
     if (entry.is_directory() && !entry.is_symlink()) fs::permissions(entry.path(), fs::perms(0755));
 }
+
+TEST_CASE("Of many revisions only a few folders stay open") {
+  Folder f;
+  for (int i = 0; i < 300; ++i) {
+    std::string commit = std::to_string(i);
+    commit.insert(0, 40 - commit.size(), '0');
+    for (int folder = 0; folder < 5; ++folder) {
+      const TreeFile file{std::to_string(folder) + "/m", 3, std::string(40, 'a'), kEtag, ""};
+      f.folder.link(commit, file);
+      CHECK_FALSE(f.folder.has_file(commit, file));
+    }
+  }
+  CHECK(std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator()) < 200);
+}
+
+TEST_CASE("Where the locks are closed to us it goes without") {
+  Folder f;
+  fs::remove_all(f.dir / ".locks");
+  put(f.dir / ".locks", "no folder");
+  f.folder.make();
+  const auto lock = f.folder.try_lock(f.file);
+  REQUIRE(lock);
+  CHECK_FALSE(lock->is_held());
+  CHECK_FALSE(f.folder.lock(f.file).is_held());
+  f.folder.record_sha256({"t", 3, std::string(40, 'a'), "", ""}, kEtag);
+}

@@ -211,19 +211,24 @@ TEST_CASE("Files that were never downloaded are missing only where all are asked
   CHECK(verify(loopback.store(), {.complete = true}, no_progress()).count(Verdict::missing) == 3);
 }
 
-TEST_CASE("A ref that clients cannot read is wrong, one to a revision that is not there is missing") {
+TEST_CASE("A ref that clients cannot read is wrong, one to a revision that is gone is missing") {
   Downloaded cache;
   put(cache.repo_folder() / "refs/newline", cache.commit + "\n");
   put(cache.repo_folder() / "refs/torn", cache.commit.substr(0, 20));
   put(cache.repo_folder() / "refs/empty", "");
   put(cache.repo_folder() / "refs/refs/pr/1", std::string(40, 'd'));
+  put(cache.repo_folder() / "trees" / (std::string(40, 'd') + ".json"),
+      R"({"format_version": 1, "files": {}})");
+  put(cache.repo_folder() / "refs/of-local-dir",
+      std::string(40, 'e'));  // as a download into a folder leaves it
   put(cache.repo_folder() / "refs/main.0123abcd.tmp", "on its way");
   const VerifyReport report = cache.verify();
   CHECK(verdict_of(report, "refs/main") == Verdict::ok);
   for (const char* ref : {"refs/newline", "refs/torn", "refs/empty"})
     CHECK(verdict_of(report, ref) == Verdict::wrong);
   CHECK(verdict_of(report, "refs/refs/pr/1") == Verdict::missing);
-  CHECK(report.repos[0].files.size() == 9);
+  CHECK(verdict_of(report, "refs/of-local-dir") == Verdict::unverifiable);
+  CHECK(report.repos[0].files.size() == 10);
 }
 
 TEST_CASE("A list that is none is wrong, and its revision is judged without it") {

@@ -102,11 +102,14 @@ int run_offline(const DownloadOptions& options, std::vector<DownloadJob> jobs, c
   for (const auto& [given, name] :
        {std::pair{options.dry_run, "--dry-run"}, {options.force, "--force-download"}})
     if (given) throw Error(ErrorKind::usage, std::string(variable) + ": is set, " + name + " needs the Hub");
+  const char* root = options.cache_dir ? "--cache-dir" : cache_root_variable(Environment::of_process());
+  const std::string where = std::string(variable) + " is set, and " +
+                            (root != nullptr ? root : "no variable") + " leads to the cache " +
+                            escaped(store.root().string(), 4096);
   Failures failures(jobs);
   for (DownloadJob& job : jobs) {
     failures.collect(job, [&] {
-      const fs::path path = with_context(std::string(variable) + " is set",
-                                         [&] { return find_downloaded(store, job.request); });
+      const fs::path path = with_context(where, [&] { return find_downloaded(store, job.request); });
       if (options.json)
         tell_done(job.request, path.filename().string(), {.path = path});
       else

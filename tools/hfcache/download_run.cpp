@@ -103,11 +103,11 @@ bool Failures::collect(const DownloadJob& job, const std::function<void()>& work
   }
 }
 
-void Failures::raise() const {
+void Failures::raise(const char* note) const {
   if (errors_.empty()) return;
   if (errors_.size() == 1) throw errors_[0];
   std::string message =
-      std::to_string(errors_.size()) + " of " + std::to_string(all_) + " repositories failed";
+      std::to_string(errors_.size()) + " of " + std::to_string(all_) + " repositories failed" + note;
   for (const Error& error : errors_) message += std::string("\n  ") + error.what();
   throw Error(errors_[0].kind(), message);
 }
@@ -153,7 +153,7 @@ void DownloadRun::plan(const std::string& endpoint, const std::string& token) {
   }
   current_ = nullptr;
   if (lines_) lines_->clear();
-  failures.raise();
+  failures.raise(", nothing was fetched");
 }
 
 void DownloadRun::show_plans() const {

@@ -28,8 +28,8 @@ class Failures {
 
   // True where `work` did not fail.
   bool collect(const DownloadJob& job, const std::function<void()>& work);
-  // Where there are any: the Error of the first one's kind that names all.
-  void raise() const;
+  // Where there are any: the Error of the first one's kind that names all. `note`: what that means.
+  void raise(const char* note = "") const;
   bool any() const { return !errors_.empty(); }
 
  private:

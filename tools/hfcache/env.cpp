@@ -27,38 +27,70 @@ std::string without_user(std::string url) {
   return url;
 }
 
-int run_env(const EnvOptions& options) {
-  const Environment environment = Environment::of_process();
-  const ClientOptions client = client_options(environment);
-  const auto seconds = [](std::chrono::milliseconds time) {
-    return std::to_string(time.count() / 1000) + " s";
+struct Fact {
+  std::string name, value;
+  std::string from;  // the variable or option that says so; empty: none, it is the default
+};
+
+// The first of the variables that is set.
+std::string first_set(const Environment& environment, std::initializer_list<const char*> names) {
+  for (const char* name : names)
+    if (environment.get(name)) return name;
+  return "";
+}
+
+std::string seconds(std::chrono::milliseconds time) { return std::to_string(time.count() / 1000) + " s"; }
+
+std::string text_or_empty(const char* text) { return text == nullptr ? "" : text; }
+
+std::vector<Fact> facts_of(const Environment& e, const EnvOptions& options) {
+  const ClientOptions client = client_options(e);
+  const Store store = Store::of(e, options.cache_dir);
+  const auto from = [&](std::initializer_list<const char*> names) { return first_set(e, names); };
+  std::vector<Fact> facts = {
+      {"version", std::string(program_version()), ""},
+      {"endpoint", endpoint(e), from({"HF_ENDPOINT"})},
+      {"home", hf_home(e).string(), from({"HF_HOME", "XDG_CACHE_HOME"})},
+      {"cache", store.root().string(),
+       options.cache_dir ? "--cache-dir" : text_or_empty(cache_root_variable(e))},
+      {"links", store.links() == Links::where_possible ? "where possible" : "none",
+       from({"HF_HUB_DISABLE_SYMLINKS"})},
+      {"token", token_state(e),
+       from({"HF_HUB_DISABLE_IMPLICIT_TOKEN", "HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HF_TOKEN_PATH"})},
+      {"token file", token_path(e).string(), from({"HF_TOKEN_PATH", "HF_HOME", "XDG_CACHE_HOME"})},
+      {"offline", is_offline(e) ? "yes" : "no", from({"HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"})},
+      {"connect timeout", seconds(client.connect_timeout), from({"HF_HUB_ETAG_TIMEOUT"})},
+      {"stall timeout", seconds(client.stall_timeout), from({"HF_HUB_DOWNLOAD_TIMEOUT"})},
+      {"progress", e.is_on("HF_HUB_DISABLE_PROGRESS_BARS") ? "no" : "on terminals",
+       from({"HF_HUB_DISABLE_PROGRESS_BARS"})},
+      {"trace", e.is_on("HF_DEBUG") ? "yes" : "no", from({"HF_DEBUG"})},
   };
-  std::vector<std::pair<std::string, std::string>> facts = {
-      {"version", std::string(program_version())},
-      {"endpoint", endpoint(environment)},
-      {"home", hf_home(environment).string()},
-      {"cache", cache_root(environment, options.cache_dir).string()},
-      {"token", token_state(environment)},
-      {"offline", is_offline(environment) ? "yes" : "no"},
-      {"connect timeout", seconds(client.connect_timeout)},
-      {"stall timeout", seconds(client.stall_timeout)},
-  };
-  if (!client.ca_file.empty()) facts.emplace_back("certificates", client.ca_file);
-  if (!client.ca_folder.empty()) facts.emplace_back("certificates in", client.ca_folder);
+  if (!client.ca_file.empty())
+    facts.push_back(
+        {"certificates", client.ca_file, from({"REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"})});
+  if (!client.ca_folder.empty()) facts.push_back({"certificates in", client.ca_folder, "SSL_CERT_DIR"});
   for (const char* name :
        {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"})
-    if (const auto value = environment.get(name)) facts.emplace_back(name, without_user(*value));
+    if (const auto value = e.get(name)) facts.push_back({name, without_user(*value), name});
+  return facts;
+}
 
+int run_env(const EnvOptions& options) {
+  const std::vector<Fact> facts = facts_of(Environment::of_process(), options);
   if (options.json) {
-    nlohmann::ordered_json out;
-    for (const auto& [name, value] : facts) out[name] = value;
+    nlohmann::ordered_json out, sources = nlohmann::ordered_json::object();
+    for (const Fact& fact : facts) {
+      out[fact.name] = fact.value;
+      if (!fact.from.empty()) sources[fact.name] = fact.from;
+    }
+    out["sources"] = std::move(sources);
     print_json(out);
     return 0;
   }
   std::vector<std::vector<std::string>> rows;
   rows.reserve(facts.size());
-  for (const auto& [name, value] : facts) rows.push_back({name, value});
-  print_out(format_table({{"NAME"}, {"VALUE"}}, rows));
+  for (const Fact& fact : facts) rows.push_back({fact.name, fact.value, fact.from});
+  print_out(format_table({{"NAME"}, {"VALUE"}, {"FROM"}}, rows));
   return 0;
 }
 
@@ -68,7 +100,9 @@ Command env_command() {
   const auto o = std::make_shared<EnvOptions>();
   return {.name = "env",
           .about = "Show what the environment variables come to",
-          .detail = "Tokens and passwords are not shown.",
+          .detail =
+              "FROM is the variable that says so; what has none is the default. Tokens and passwords are not "
+              "shown.",
           .examples = {"hfcache env", "HF_HOME=/mnt/hf hfcache env --json"},
           .exits = exits_of({0, 2}),
           .arguments = common_rows(*o),

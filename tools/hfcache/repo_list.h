@@ -15,7 +15,7 @@
 namespace hf::cache {
 
 struct ListedRepo {
-  std::size_t line = 0;           // from 1 on
+  std::size_t line = 0;                     // from 1 on
   std::string repo_id = {}, revision = {};  // no revision: the default one
   std::vector<std::string> files = {}, globs = {};
 };

@@ -1,4 +1,4 @@
-#include "cache/store/local_metadata.h"
+#include "cache/store/folder_notes.h"
 
 #include <charconv>
 
@@ -29,33 +29,31 @@ NotedFile parse_noted_file(std::string_view text, std::string_view subject) {
   return noted;
 }
 
-LocalMetadata read_local_metadata(const std::filesystem::path& folder) {
-  LocalMetadata metadata;
-  const std::filesystem::path home = folder / kLocalMetadata;
-  const std::string shown = std::string(kLocalMetadata) + "/";
+FolderNotes read_folder_notes(const std::filesystem::path& folder) {
+  FolderNotes notes;
+  const std::filesystem::path home = folder / kNotesFolder;
+  const std::string shown = std::string(kNotesFolder) + "/";
   constexpr std::string_view kSuffix = ".metadata";
   for (const std::string& name : list_below(home / "download").files) {
     if (!name.ends_with(kSuffix)) continue;
     const std::string path = name.substr(0, name.size() - kSuffix.size());
     try {
       check_relative_path(path);
-      metadata.files[path] =
-          parse_noted_file(read_quietly(home / "download" / name, 4096), "download/" + name);
+      notes.files[path] = parse_noted_file(read_quietly(home / "download" / name, 4096), "download/" + name);
     } catch (const Error& error) {
-      metadata.malformed.emplace_back(shown + "download/" + name, error.what());
+      notes.malformed.emplace_back(shown + "download/" + name, error.what());
     }
   }
   for (const std::string& name : names_in(home / "trees")) {
     const std::string commit = name.substr(0, 40);
     if (!is_commit(commit) || name != commit + ".json") continue;
     try {
-      metadata.trees[commit] =
-          parse_tree_json(read_quietly(home / "trees" / name, 1u << 30), "trees/" + name);
+      notes.trees[commit] = parse_tree_json(read_quietly(home / "trees" / name, 1u << 30), "trees/" + name);
     } catch (const Error& error) {
-      metadata.malformed.emplace_back(shown + "trees/" + name, error.what());
+      notes.malformed.emplace_back(shown + "trees/" + name, error.what());
     }
   }
-  return metadata;
+  return notes;
 }
 
 }  // namespace hf::cache
