@@ -44,6 +44,21 @@ Damage damage_of(const CheckedRepo& repo) {
   return damage;
 }
 
+// Draws a download as one piece of work.
+class Shown : public DownloadEvents {
+ public:
+  Shown(Progress& progress, const Repo& repo, std::uint64_t bytes) : progress_(progress) {
+    progress_.begin("repairing " + escaped(repo.id), bytes);
+  }
+  ~Shown() override { progress_.end(); }
+  Shown(const Shown&) = delete;
+  Shown& operator=(const Shown&) = delete;
+  void advanced(const TreeFile&, std::uint64_t bytes) override { progress_.advance(bytes); }
+
+ private:
+  Progress& progress_;
+};
+
 class Repairer {
  public:
   Repairer(const Hub& hub, const Store& store, const CheckedRepo& checked, Progress& progress,
@@ -85,20 +100,24 @@ class Repairer {
   }
 
   void fetch(const std::string& commit, const std::set<std::string>& paths) {
-    DownloadPlan plan{commit, list_of(commit), {}};
+    DownloadPlan plan{.commit = commit, .tree = list_of(commit)};
     std::set<std::string> known;
-    for (const TreeFile& file : plan.tree) {
+    for (const TreeFile& file : *plan.tree) {
       if (!paths.contains(file.path)) continue;
       known.insert(file.path);
       plan.files.push_back(
           {file, damage_.right.contains(file.etag()) ? FileState::in_blobs : FileState::missing, 0});
     }
     // `force`: what stands under the etag is what is to be replaced.
-    if (!plan.files.empty())
-      download(hub_, store_, {.repo = repo_, .revision = commit, .force = true}, plan, progress_);
+    if (!plan.files.empty()) get({.repo = repo_, .revision = commit, .force = true}, plan);
     for (const std::string& path : paths)
       if (!known.contains(path))
         failures_.push_back(escaped(repo_.id) + ", revision " + commit + ": has no file " + in_quotes(path));
+  }
+
+  void get(const DownloadRequest& request, const DownloadPlan& plan) {
+    Shown shown(progress_, repo_, plan.bytes_to_fetch());
+    download(hub_, *make_target(store_, request, plan), request, plan, shown);
   }
 
   // A ref that only has too much around its commit needs no Hub; one that holds none is asked for.
@@ -109,7 +128,7 @@ class Repairer {
     std::error_code ignored;
     if (!fs::is_directory(folder_.snapshot(commit), ignored)) {
       const DownloadRequest request{.repo = repo_, .revision = commit};
-      download(hub_, store_, request, plan_download(hub_, store_, request), progress_);
+      get(request, plan_download(hub_, store_, request));
     }
     folder_.write_ref(ref, commit);
   }
