@@ -44,8 +44,8 @@ DownloadRequest request_of(const DownloadOptions& options) {
   return {.repo = repo_of(options),
           .revision = options.revision,
           .ref = options.ref,
-          .local_dir = options.local_dir,
           .selection = {options.files, options.include, options.exclude},
+          .local_dir = options.local_dir,
           .force = options.force,
           .workers = options.max_workers.value_or(0),
           .block_bytes = options.checkpoint_bytes};
