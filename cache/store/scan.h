@@ -33,6 +33,7 @@ struct CachedRevision {
   FileTime last_used, last_modified;  // of its contents, the newest; of its folder where there are none
   FileTime touched;                   // when something was last put into its folders
   std::vector<std::size_t> contents;  // positions in the repository's, each once, ascending
+  bool is_synthetic = false;          // no Hub's: made up when it was adopted
 };
 
 // What an unfinished or killed program left, in the repository's folder.
