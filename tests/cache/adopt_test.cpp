@@ -134,7 +134,7 @@ TEST_CASE("What leads out of the folder or is no file is not taken") {
   CHECK(read_text(folder.snapshot() / "within.json") == folder.config);
 }
 
-TEST_CASE("A move leaves nothing behind, also from another file system's point of view") {
+TEST_CASE("A move leaves nothing behind") {
   const Foreign folder;
   const auto inode = [](const fs::path& path) {
     struct stat info {};
@@ -143,8 +143,11 @@ TEST_CASE("A move leaves nothing behind, also from another file system's point o
   };
   folder.note_all();
   const ino_t before = inode(folder.source / "config.json");
+  fs::permissions(folder.source / "config.json", fs::perms::owner_read | fs::perms::owner_write);
   folder.adopt({.mode = AdoptMode::move});
   CHECK(inode(folder.snapshot() / "config.json") == before);
+  CHECK(fs::status(folder.snapshot() / "config.json").permissions() ==
+        fs::status(folder.home() / "refs/main").permissions());  // as the cache's other files
   CHECK_FALSE(fs::exists(folder.source));
   CHECK(folder.is_right());
 }
