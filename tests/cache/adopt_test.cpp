@@ -43,7 +43,7 @@ TEST_CASE("A commit that nothing tells is refused, or made up of the content") {
   CHECK(synthetic_commits(folder.store, kRepo).contains(commit));
   CHECK(scan(folder.store)[0].revisions[0].is_synthetic);
   CHECK(scan(folder.store)[0].problems.empty());
-  CHECK(run("hfcache", {"ls", "--cache-dir", folder.store.root().string()}).out.find("local, (synthetic)") !=
+  CHECK(run("hfcache", {"ls", "--cache-dir", folder.store.root().string()}).out.find("local (synthetic)") !=
         std::string::npos);
   CHECK(fs::exists(folder.home() / "trees" / (commit + ".json")));
   CHECK(verify(folder.store, {.complete = true}, no_progress()).count(Verdict::missing) == 0);

@@ -68,16 +68,9 @@ std::string comma_list(const std::vector<std::string>& words) {
   return out;
 }
 
-// The refs; a commit that no Hub knows is told with them.
-std::string shown_refs(const ListedLine& line) {
-  std::vector<std::string> refs = line.refs();
-  const auto& all = line.repo->revisions;
-  const bool is_synthetic =
-      line.revision != nullptr
-          ? line.revision->is_synthetic
-          : std::any_of(all.begin(), all.end(), [](const CachedRevision& r) { return r.is_synthetic; });
-  if (is_synthetic) refs.push_back("(synthetic)");
-  return comma_list(refs);
+std::string refs_of(const ListedLine& line) {
+  const std::string refs = comma_list(line.refs());
+  return line.is_synthetic() ? refs + (refs.empty() ? "(synthetic)" : " (synthetic)") : refs;
 }
 
 void print_table(const std::vector<ListedLine>& lines, bool of_revisions, FileTime now) {
@@ -86,7 +79,7 @@ void print_table(const std::vector<ListedLine>& lines, bool of_revisions, FileTi
     rows.push_back(
         {line.repo->repo.id, std::string(name_of(line.repo->repo.type)),
          of_revisions ? line.revision->commit.substr(0, 12) : std::to_string(line.repo->revisions.size()),
-         shown_refs(line), std::to_string(line.files()), human_size(line.bytes()),
+         refs_of(line), std::to_string(line.files()), human_size(line.bytes()),
          time_ago(line.last_used(), now), time_ago(line.last_modified(), now)});
   constexpr auto kRight = Column::Align::right;
   print_out(format_table({{"REPO_ID"},
