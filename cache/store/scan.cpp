@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/escape.h"
 #include "cache/store/scan_repo.h"
+#include "cache/store/synthetic_commits.h"
 
 namespace hf::cache {
 namespace {
@@ -106,6 +107,11 @@ CacheContents contents_of(const Store& store) {
                 escaped(path.string(), 4096) + ": is no folder, the folder of a cache is expected");
   if (root.error() != 0) throw system_error(escaped(path.string(), 4096), root.error());
   RootScan(path, root, found).read();
+  for (CachedRepo& repo : found.repos) {
+    const auto synthetic = synthetic_commits(store, repo.repo);
+    for (CachedRevision& revision : repo.revisions)
+      revision.is_synthetic = synthetic.contains(revision.commit);
+  }
   std::sort(found.repos.begin(), found.repos.end(), [](const CachedRepo& a, const CachedRepo& b) {
     return std::tie(a.repo.type, a.repo.id) < std::tie(b.repo.type, b.repo.id);
   });

@@ -113,7 +113,7 @@ void check_repaired(World& world, Problems& problems) {
 
 const Verb kVerbs[] = {
     {"download", {"download", World::kRepo}, prepare_download, check_whole, 250},
-    {"prune", {"prune", "--yes"}, prepare_prune, check_main, 30},
+    {"prune", {"prune", "--yes", "--grace", "0"}, prepare_prune, check_main, 30},
     {"verify", {"verify", World::kRepo, "--repair"}, prepare_verify, check_repaired, 120},
 };
 

@@ -8,7 +8,8 @@
 using namespace hf;
 using namespace hf::cache;
 
-// The texts that lie beside files which are taken over: what they let through can be a hash, a path, a repository.
+// The texts that lie beside files which are taken over: what they let through can be a hash, a path, a
+// repository.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text = fuzz::text_of(data, size);
   if (const auto pointer = parse_lfs_pointer(text)) {
