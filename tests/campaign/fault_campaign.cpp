@@ -128,7 +128,8 @@ void check_bytes(World& world, const std::vector<Ordered>& orders, Tally& tally,
 Finish run_program(const World& world, Problems& problems) {
   const Ended ended = run("hfcache", {"download", World::kRepo}, world.variables());
   if (ended.code == 0) return {};
-  if (!ended.err.starts_with("hfcache: ")) problems.push_back("the message is " + ended.err);
+  if (("\n" + ended.err).find("\nhfcache: ") == std::string::npos)
+    problems.push_back("the message is " + ended.err);
   for (int kind = 0; kind <= static_cast<int>(ErrorKind::interrupted); ++kind)
     if (exit_code(static_cast<ErrorKind>(kind)) == ended.code)
       return {static_cast<ErrorKind>(kind), ended.err};
