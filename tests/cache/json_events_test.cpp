@@ -5,6 +5,7 @@
 
 #include "cache/loopback.h"
 #include "support/child.h"
+#include "support/fault.h"
 
 using namespace hf;
 using namespace hf::test;
@@ -171,6 +172,21 @@ TEST_CASE("What is tried again is told, and what fails, with the exit code") {
   const Ended usage = download(loopback, {"acme/tiny", "x", "--include", "y"});
   CHECK(usage.code == 2);
   CHECK(checked_lines(usage.out).back()["kind"] == "usage");
+}
+
+TEST_CASE("What the Hub wants its users to know is told, to programs and to people") {
+  Loopback loopback;
+  loopback.hub().order(parse_fault("warning,times=-1"));
+  const Ended told = download(loopback, {"acme/tiny"});
+  CHECK(told.code == 0);
+  CHECK(told.err.empty());
+  CHECK(count(checked_lines(told.out), "warning") == 1);
+  const std::map<std::string, std::string> variables = {{"HF_ENDPOINT", loopback.hub().url()},
+                                                        {"HF_HUB_CACHE", loopback.cache_root().string()}};
+  const Ended shown = run("hfcache", {"download", "acme/tiny"}, variables);
+  CHECK(shown.code == 0);
+  CHECK(shown.err.starts_with("warning: "));
+  CHECK(run("hfcache", {"download", "acme/tiny", "-q"}, variables).err.empty());
 }
 
 TEST_CASE("Of a list all plans come first, and what failed is told of its repository") {

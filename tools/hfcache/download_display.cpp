@@ -46,8 +46,8 @@ void DownloadDisplay::begin(const std::string& label, const DownloadPlan& plan) 
 void DownloadDisplay::end() {
   if (!is_fetching_ || files_to_fetch_ == 0) return lines_.clear();
   const double took = seconds(now_() - started_);
-  std::string text =
-      label_ + "  " + std::to_string(files_) + " files  " + human_size(bytes_) + " in " + clock_text(took);
+  std::string text = label_ + "  " + std::to_string(files_) + (files_ == 1 ? " file  " : " files  ") +
+                     human_size(bytes_) + " in " + clock_text(took);
   if (took > 0.2)
     text += "  " + human_size(static_cast<std::uint64_t>(static_cast<double>(bytes_) / took)) + "/s";
   lines_.leave({{text}});

@@ -133,6 +133,14 @@ void DownloadRun::keep_ticking() {
   });
 }
 
+void DownloadRun::warn(std::string_view message) {
+  if (output_.json && current_ != nullptr) tell_warning(current_->request, message);
+  if (display_)
+    display_->warned(message);
+  else if (!output_.json && !output_.quiet)
+    Notes().warned(message);
+}
+
 std::string DownloadRun::label(const DownloadJob& job) const {
   const std::size_t number = static_cast<std::size_t>(&job - jobs_.data()) + 1;
   return jobs_.size() == 1
@@ -142,6 +150,7 @@ std::string DownloadRun::label(const DownloadJob& job) const {
 
 void DownloadRun::plan(const std::string& endpoint, const std::string& token) {
   hub_ = std::make_unique<Hub>(*client_, endpoint, token);
+  hub_->on_warning([this](std::string_view message) { warn(message); });
   Failures failures(jobs_);
   for (DownloadJob& job : jobs_) {
     current_ = &job;

@@ -54,6 +54,7 @@ class DownloadRun {
  private:
   void fetch(DownloadJob& job);
   void tell(const DownloadJob& job, const DownloadReport& report) const;
+  void warn(std::string_view message);  // of the Hub, while one is planned or fetched
   std::string label(const DownloadJob& job) const;
   void keep_ticking();
 

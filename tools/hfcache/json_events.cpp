@@ -93,7 +93,7 @@ void JsonEvents::file_done(const TreeFile& file, std::string_view sha256) {
   tell("file_done", &request_, std::move(fields));
 }
 
-void JsonEvents::warned(std::string_view message) { tell("warning", &request_, {{"message", message}}); }
+void JsonEvents::warned(std::string_view message) { tell_warning(request_, message); }
 
 void tell_plan(const DownloadRequest& request, const DownloadPlan& plan) {
   Json files = Json::array();
@@ -129,6 +129,10 @@ void tell_error(const DownloadRequest* request, const Error& error) {
        {{"kind", name_for_programs(error.kind())},
         {"exit_code", exit_code_of(error)},
         {"message", std::string(error.what())}});
+}
+
+void tell_warning(const DownloadRequest& request, std::string_view message) {
+  tell("warning", &request, {{"message", message}});
 }
 
 void tell_wait(const DownloadRequest& request, std::chrono::milliseconds wait, std::string_view why) {

@@ -34,6 +34,7 @@ class JsonEvents : public DownloadEvents {
 void tell_plan(const DownloadRequest& request, const DownloadPlan& plan);
 void tell_done(const DownloadRequest& request, const std::string& commit, const DownloadReport& report);
 void tell_error(const DownloadRequest* request, const Error& error);  // null: of the whole run
+void tell_warning(const DownloadRequest& request, std::string_view message);
 void tell_wait(const DownloadRequest& request, std::chrono::milliseconds wait, std::string_view why);
 
 }  // namespace hf::cache
