@@ -211,10 +211,7 @@ void LargeFetch::stream_started(PartStream& stream, const Response& head) {
     if (streams_.size() > 1) throw PieceComplete{};
     stream.take_whole(file_.size, skipped);
   }
-  if (std::exchange(has_looked_, true)) return;
-  looked_at_ = Clock::now();
-  received_at_look_ = received_;
-  look_later(context_.timings.first_look);
+  if (!std::exchange(has_looked_, true)) measure_after(context_.timings.settling);
 }
 
 void LargeFetch::stream_wrote(PartStream&, std::uint64_t first, std::span<const std::byte> bytes) {
@@ -329,8 +326,12 @@ void LargeFetch::end() {
   hash_.reset();
 }
 
-void LargeFetch::look_later(milliseconds wait) {
-  later(wait, [this] { look(); });
+void LargeFetch::measure_after(milliseconds settling) {
+  later(settling, [this] {
+    measured_since_ = Clock::now();
+    received_before_ = received_;
+    later(context_.timings.measuring, [this] { look(); });
+  });
 }
 
 // Twice as many connections as long as that brings clearly more in all: a server, or a network on the way,
@@ -338,14 +339,11 @@ void LargeFetch::look_later(milliseconds wait) {
 void LargeFetch::look() {
   const bool limited = context_.hub.client().options().bytes_per_second > 0;
   if (over_ || streams_.empty() || !ranges_work_ || limited || wanted_ >= kMostConnections) return;
-  const double seconds = std::chrono::duration<double>(Clock::now() - looked_at_).count();
-  const double rate = static_cast<double>(received_ - received_at_look_) / seconds;
+  const double seconds = std::chrono::duration<double>(Clock::now() - measured_since_).count();
+  const double rate = static_cast<double>(received_ - received_before_) / seconds;
   if (rate >= kFastEnough || file_.size - have_.total() < kWorthDividing) return;
   if (wanted_ > 1 && rate < kHelped * rate_) return;
-  const milliseconds next = context_.timings.growth_step + 3 * streams_.front()->first_byte_after();
-  looked_at_ = Clock::now();
-  received_at_look_ = received_;
-  look_later(next);
+  measure_after(context_.timings.settling + 2 * streams_.front()->first_byte_after());
   if (!context_.site.has_spare_connection()) return;
   rate_ = rate;
   rate_of_one_ = rate / static_cast<double>(streams_.size());

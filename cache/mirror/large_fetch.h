@@ -52,9 +52,9 @@ class LargeFetch final : public Fetch, public StreamOwner {
   void again(const Response& response, const std::string& why, bool at_once);
   void wrong(const WrongAnswer& answer, bool is_content);
   void restart(const std::string& why);
-  void end();   // of all that is under way; what has come is kept
+  void end();  // of all that is under way; what has come is kept
+  void measure_after(std::chrono::milliseconds settling);
   void look();  // at how fast it goes, for more connections
-  void look_later(std::chrono::milliseconds wait);
 
   std::unique_ptr<PartFile> part_;
   std::unique_ptr<ContentHash> hash_;
@@ -70,8 +70,8 @@ class LargeFetch final : public Fetch, public StreamOwner {
   std::uint64_t at_last_failure_ = 0, received_ = 0;
   int wrong_ = 0;
 
-  Clock::time_point looked_at_;
-  std::uint64_t received_at_look_ = 0;
+  Clock::time_point measured_since_;
+  std::uint64_t received_before_ = 0;
   double rate_ = 0, rate_of_one_ = 0;  // bytes a second at the last look, of all and of each connection
 };
 

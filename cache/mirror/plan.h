@@ -20,8 +20,8 @@ struct DownloadRequest {
   std::string revision = "main";
   // The name for it in the cache; nothing: the revision's own, none where that is a commit.
   std::optional<std::string> ref = std::nullopt;
-  Selection selection = {};
   std::optional<std::filesystem::path> local_dir = std::nullopt;  // a folder of the user's, not the cache
+  Selection selection = {};
   bool force = false;                    // fetch also what is there
   bool portable = false;                 // refuse names that other systems do not take
   unsigned workers = 0;                  // connections at a time; 0: by what the server takes

@@ -11,7 +11,9 @@
 #include "base/escape.h"
 #include "base/file.h"
 #include "cache/mirror/download.h"
+#include "cache/store/folder_notes.h"
 #include "cache/store/repo_folder.h"
+#include "cache/store/tree_file.h"
 
 namespace hf::cache {
 namespace {
@@ -44,20 +46,54 @@ Damage damage_of(const CheckedRepo& repo) {
   return damage;
 }
 
-// Draws a download as one piece of work.
-class Shown : public DownloadEvents {
+// A download as a single bar.
+class ShownEvents : public DownloadEvents {
  public:
-  Shown(Progress& progress, const Repo& repo, std::uint64_t bytes) : progress_(progress) {
-    progress_.begin("repairing " + escaped(repo.id), bytes);
+  ShownEvents(Progress& progress, const std::string& label, std::uint64_t bytes) : progress_(progress) {
+    progress_.begin(label, bytes);
   }
-  ~Shown() override { progress_.end(); }
-  Shown(const Shown&) = delete;
-  Shown& operator=(const Shown&) = delete;
+  ~ShownEvents() override { progress_.end(); }
   void advanced(const TreeFile&, std::uint64_t bytes) override { progress_.advance(bytes); }
 
  private:
   Progress& progress_;
 };
+
+void run(const Hub& hub, const Store& store, const DownloadRequest& request, const DownloadPlan& plan,
+         Progress& progress) {
+  ShownEvents events(progress, "repair " + request.repo.id, plan.bytes_to_fetch());
+  download(hub, *make_target(store, request, plan), request, plan, events);
+}
+
+// The named files of a commit, whether or not their content seems to be there; those in `right` need only
+// their names. Paths that the commit does not have are told in `failures`.
+void fetch_again(const Hub& hub, const Store& store, DownloadRequest request, std::vector<TreeFile> tree,
+                 const std::set<std::string>& paths, const std::set<std::string>& right, Progress& progress,
+                 std::vector<std::string>& failures) {
+  DownloadPlan plan;
+  plan.commit = request.revision;
+  plan.tree = std::move(tree);
+  for (const std::string& path : paths) {
+    if (const TreeFile* file = find_path(*plan.tree, path))
+      plan.files.push_back({*file, right.contains(file->etag()) ? FileState::in_blobs : FileState::missing});
+    else
+      failures.push_back(subject_of(request) + ": has no file " + in_quotes(path));
+  }
+  request.force = true;  // what stands there is what is to be replaced
+  if (!plan.files.empty()) run(hub, store, request, plan, progress);
+}
+
+// Calls mend(); an Error of it becomes a line, unless the user stops the program.
+template <class F>
+void attempt(std::vector<std::string>& failures, const F& mend) {
+  check_interrupted();
+  try {
+    mend();
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::interrupted) throw;
+    failures.push_back(error.what());
+  }
+}
 
 class Repairer {
  public:
@@ -73,24 +109,13 @@ class Repairer {
         failures_(failures) {}
 
   void run() {
-    for (const std::string& commit : damage_.lists) attempt([&] { mend_list(commit); });
-    for (const auto& [commit, paths] : damage_.files) attempt([&] { fetch(commit, paths); });
-    for (const std::string& ref : damage_.refs) attempt([&] { mend_ref(ref); });
-    for (const Checked* blob : damage_.unused) attempt([&] { remove(*blob); });
+    for (const std::string& commit : damage_.lists) attempt(failures_, [&] { mend_list(commit); });
+    for (const auto& [commit, paths] : damage_.files) attempt(failures_, [&] { fetch(commit, paths); });
+    for (const std::string& ref : damage_.refs) attempt(failures_, [&] { mend_ref(ref); });
+    for (const Checked* blob : damage_.unused) attempt(failures_, [&] { remove(*blob); });
   }
 
  private:
-  template <class F>
-  void attempt(const F& mend) {
-    check_interrupted();
-    try {
-      mend();
-    } catch (const Error& error) {
-      if (error.kind() == ErrorKind::interrupted) throw;
-      failures_.push_back(error.what());
-    }
-  }
-
   void mend_list(const std::string& commit) { folder_.write_tree(commit, hub_.tree(repo_, commit)); }
 
   std::vector<TreeFile> list_of(const std::string& commit) const {
@@ -100,24 +125,8 @@ class Repairer {
   }
 
   void fetch(const std::string& commit, const std::set<std::string>& paths) {
-    DownloadPlan plan{.commit = commit, .tree = list_of(commit)};
-    std::set<std::string> known;
-    for (const TreeFile& file : *plan.tree) {
-      if (!paths.contains(file.path)) continue;
-      known.insert(file.path);
-      plan.files.push_back(
-          {file, damage_.right.contains(file.etag()) ? FileState::in_blobs : FileState::missing, 0});
-    }
-    // `force`: what stands under the etag is what is to be replaced.
-    if (!plan.files.empty()) get({.repo = repo_, .revision = commit, .force = true}, plan);
-    for (const std::string& path : paths)
-      if (!known.contains(path))
-        failures_.push_back(escaped(repo_.id) + ", revision " + commit + ": has no file " + in_quotes(path));
-  }
-
-  void get(const DownloadRequest& request, const DownloadPlan& plan) {
-    Shown shown(progress_, repo_, plan.bytes_to_fetch());
-    download(hub_, *make_target(store_, request, plan), request, plan, shown);
+    fetch_again(hub_, store_, {.repo = repo_, .revision = commit}, list_of(commit), paths, damage_.right,
+                progress_, failures_);
   }
 
   // A ref that only has too much around its commit needs no Hub; one that holds none is asked for.
@@ -128,14 +137,14 @@ class Repairer {
     std::error_code ignored;
     if (!fs::is_directory(folder_.snapshot(commit), ignored)) {
       const DownloadRequest request{.repo = repo_, .revision = commit};
-      get(request, plan_download(hub_, store_, request));
+      cache::run(hub_, store_, request, plan_download(hub_, store_, request), progress_);
     }
     folder_.write_ref(ref, commit);
   }
 
   // Unless somebody has put another in its place since it was read.
   void remove(const Checked& blob) {
-    const FileLock lock = folder_.lock({"", 0, blob.etag, "", ""});
+    const FileLock lock = folder_.lock({.path = "", .git_oid = blob.etag});
     const fs::path path = home_ / blob.path;
     struct stat info {};
     const bool is_same = stat(path.c_str(), &info) == 0 && info.st_ino == blob.identity.inode &&
@@ -163,6 +172,25 @@ std::vector<std::string> repair(const Hub& hub, const Store& store, const Verify
   std::vector<std::string> failures;
   for (const CheckedRepo& checked : report.repos)
     if (checked.repo) Repairer(hub, store, checked, progress, failures).run();
+  return failures;
+}
+
+std::vector<std::string> repair_folder(const Hub& hub, const Store& store, const fs::path& folder,
+                                       const Repo& repo, const VerifyReport& report, Progress& progress) {
+  std::vector<std::string> failures;
+  const FolderNotes notes = read_folder_notes(folder);
+  std::map<std::string, std::set<std::string>> damaged;  // by commit
+  for (const CheckedRepo& checked : report.repos)
+    for (const Checked& file : checked.files)
+      if (file.verdict == Verdict::wrong || file.verdict == Verdict::missing)
+        for (const std::string& name : file.names) damaged[name.substr(0, 40)].insert(name.substr(41));
+  for (const auto& [commit, paths] : damaged)
+    attempt(failures, [&] {
+      const auto tree = notes.trees.find(commit);
+      fetch_again(hub, store, {.repo = repo, .revision = commit, .local_dir = folder},
+                  tree == notes.trees.end() ? hub.tree(repo, commit) : tree->second, paths, {}, progress,
+                  failures);
+    });
   return failures;
 }
 

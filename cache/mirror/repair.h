@@ -15,4 +15,9 @@ namespace hf::cache {
 std::vector<std::string> repair(const Hub& hub, const Store& store, const VerifyReport& report,
                                 Progress& progress);
 
+// The same for a folder that was downloaded into, whose notes do not tell the repository.
+std::vector<std::string> repair_folder(const Hub& hub, const Store& store,
+                                       const std::filesystem::path& folder, const Repo& repo,
+                                       const VerifyReport& report, Progress& progress);
+
 }  // namespace hf::cache

@@ -9,8 +9,10 @@ struct Timings {
   std::chrono::milliseconds batch{250};             // small files wait so long for others to share a flush
   std::chrono::milliseconds lock_poll{100};         // how often another process's lock is looked at
   std::chrono::milliseconds lock_patience{60'000};  // then a holder that makes no progress is not waited for
-  std::chrono::milliseconds first_look{120};        // at how fast the first connection of a file is
-  std::chrono::milliseconds growth_step{180};       // between looks at whether more connections helped
+  // Of a large file's connections: new ones begin with what lay in buffers, or slowly; then they are
+  // measured.
+  std::chrono::milliseconds settling{60};
+  std::chrono::milliseconds measuring{120};
 };
 
 }  // namespace hf::cache

@@ -64,8 +64,8 @@ class Blocks {
         continue;
       }
       if (got < 0) throw system_error(shown(file_.path()), errno);
-      if (got == 0) break;
       filled += static_cast<std::size_t>(got);
+      if (got == 0 || (filled < block.size() && at_ + filled == file_.size())) break;
     }
     if (!was_cached_)
       posix_fadvise(file_.descriptor(), static_cast<off_t>(at_), static_cast<off_t>(filled),

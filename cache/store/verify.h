@@ -62,7 +62,8 @@ struct VerifyRequest {
 // repository or a revision that is not in the cache; whatever is wrong inside of it is a verdict.
 VerifyReport verify(const Store& store, const VerifyRequest& request, Progress& progress);
 
-// The same for a folder that was downloaded into (--local-dir): by what was noted in its .cache/huggingface.
+// The same for a folder that was downloaded into (--local-dir): by what was noted in its .cache/huggingface,
+// which does not tell the repository. `names` are of the commit that the note tells.
 VerifyReport verify_folder(const std::filesystem::path& folder, const VerifyRequest& request,
                            Progress& progress);
 

@@ -32,7 +32,8 @@ class FolderSurveyor {
                                             ", nothing tells what it should hold");
     const FolderNotes notes = read_folder_notes(folder_);
     for (const auto& [path, why] : notes.malformed) note(path, Verdict::unverifiable, why);
-    for (const auto& [path, noted] : notes.files) see(path, noted.etag, size_of(notes, noted, path));
+    for (const auto& [path, noted] : notes.files)
+      see(path, noted.commit, noted.etag, size_of(notes, noted, path));
     for (const auto& [commit, tree] : notes.trees) see_list(commit, tree, notes);
     for (const std::string& path : list_below(folder_).files)
       if (!notes.files.contains(path) && !seen_.contains(path) && !is_administrative(path))
@@ -46,7 +47,7 @@ class FolderSurveyor {
     return survey_.files.emplace_back(Checked{path, {}, "", 0, verdict, std::move(why)});
   }
 
-  static std::optional<std::uint64_t> size_of(const FolderNotes& notes, const NotedFile& noted,
+  static std::optional<std::uint64_t> size_of(const FolderNotes& notes, const LocalMetadata& noted,
                                               const std::string& path) {
     const auto tree = notes.trees.find(noted.commit);
     if (tree == notes.trees.end()) return std::nullopt;
@@ -55,9 +56,11 @@ class FolderSurveyor {
     return std::nullopt;
   }
 
-  void see(const std::string& path, const std::string& etag, std::optional<std::uint64_t> size) {
+  void see(const std::string& path, const std::string& commit, const std::string& etag,
+           std::optional<std::uint64_t> size) {
     const fs::path full = folder_ / path;
     Checked& checked = note(path, Verdict::ok, "");
+    checked.names = {commit + "/" + path};
     checked.etag = etag;
     struct stat info {};
     if (stat(full.c_str(), &info) != 0) {
@@ -85,7 +88,7 @@ class FolderSurveyor {
     for (const TreeFile& file : tree) {
       if (notes.files.contains(file.path) || seen_.contains(file.path)) continue;
       if (notes.trees.size() == 1 && (request_.complete || fs::exists(folder_ / file.path, ignored)))
-        see(file.path, file.etag(), file.size);
+        see(file.path, commit, file.etag(), file.size);
       else if (notes.trees.size() == 1)
         ++survey_.left_out[commit];
     }

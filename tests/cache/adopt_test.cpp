@@ -6,10 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "cache/loopback.h"
-#include "cache/mirror/adopt_sources.h"
+#include "cache/adoption.h"
+#include "cache/store/scan.h"
 #include "cache/store/synthetic_commits.h"
-#include "cache/store/verify.h"
 #include "support/child.h"
 #include "support/error_of.h"
 
@@ -18,81 +17,8 @@ using namespace hf;
 using namespace hf::test;
 using namespace hf::cache;
 
-namespace {
-
-const std::string kCommit(40, 'c');
-const Repo kRepo{"acme/mine"};
-
-std::string sha256_of(const std::string& text) { return sha256_hex(std::as_bytes(std::span(text))); }
-std::string git_sha1_of(const std::string& text) {
-  Hasher hasher(HashKind::git_sha1, text.size());
-  hasher.update(std::as_bytes(std::span(text)));
-  return hasher.hex();
-}
-
-// A folder of files to adopt, and an empty cache.
-struct Folder {
-  TempDir dir;
-  fs::path source = dir / "source";
-  Store store{dir / "cache"};
-  const std::string config = "{}\n", weights = noise(3 << 20, 1);
-
-  Folder() {
-    put(source / ".gitattributes", "*.safetensors filter=lfs diff=lfs merge=lfs -text\n");
-    put(source / "config.json", config);
-    put(source / "sub/model.safetensors", weights);
-    put(source / "sub/same.safetensors", weights);
-    put(source / "empty", "");
-  }
-
-  fs::path home() const { return store.folder(kRepo); }
-  fs::path snapshot(const std::string& commit = kCommit) const { return home() / "snapshots" / commit; }
-  AdoptPlan plan(AdoptRequest request) const {
-    if (!request.repo) request.repo = kRepo;
-    return plan_adopt(source, store, request, nullptr, no_progress());
-  }
-  AdoptPlan adopt(const AdoptRequest& request) const {
-    AdoptPlan made = plan(request);
-    cache::adopt(made, store, request.mode, no_progress());
-    return made;
-  }
-  bool is_right() const {
-    const VerifyReport report = verify(store, {}, no_progress());
-    return report.count(Verdict::ok) > 0 && report.count(Verdict::wrong) == 0 &&
-           report.count(Verdict::missing) == 0 && report.count(Verdict::unverifiable) == 0;
-  }
-  void note(const std::string& path, const std::string& etag, const std::string& commit = kCommit,
-            const std::string& time = "1700000000.5") const {
-    put(source / ".cache/huggingface/download" / (path + ".metadata"),
-        commit + "\n" + etag + "\n" + time + "\n");
-  }
-  void note_all() const {
-    note(".gitattributes", git_sha1_of(read_text(source / ".gitattributes")));
-    note("config.json", git_sha1_of(config));
-    note("empty", git_sha1_of(""));
-    for (const char* path : {"sub/model.safetensors", "sub/same.safetensors"}) note(path, sha256_of(weights));
-  }
-};
-
-std::size_t count_files(const fs::path& folder) {
-  std::size_t count = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(folder)) count += entry.is_directory() ? 0 : 1;
-  return count;
-}
-
-std::string why_of(const AdoptPlan& plan, const fs::path& source) {
-  for (const AdoptedRevision& revision : plan.revisions)
-    for (const AdoptedFile& file : revision.files)
-      if (file.source == source) return file.fault;
-  for (const LeftFile& file : plan.left)
-    if (file.source == source) return file.why;
-  return "not there";
-}
-
-}  // namespace
-
 TEST_CASE("A folder becomes the revision that the user names") {
-  const Folder folder;
+  const Foreign folder;
   const AdoptPlan plan = folder.adopt({.commit = kCommit});
   CHECK(plan.is_whole());
   CHECK(read_text(folder.home() / "refs/main") == kCommit);
@@ -107,7 +33,7 @@ TEST_CASE("A folder becomes the revision that the user names") {
 }
 
 TEST_CASE("A commit that nothing tells is refused, or made up of the content") {
-  const Folder folder;
+  const Foreign folder;
   CHECK(error_of([&] { folder.plan({}); }) == ErrorKind::usage);
   CHECK_FALSE(fs::exists(folder.store.root()));
   const AdoptPlan plan = folder.adopt({.ref = "local", .synthetic = true});
@@ -115,17 +41,21 @@ TEST_CASE("A commit that nothing tells is refused, or made up of the content") {
   CHECK(is_commit(commit));
   CHECK(read_text(folder.home() / "refs/local") == commit);
   CHECK(synthetic_commits(folder.store, kRepo).contains(commit));
+  CHECK(scan(folder.store)[0].revisions[0].is_synthetic);
+  CHECK(scan(folder.store)[0].problems.empty());
+  CHECK(run("hfcache", {"ls", "--cache-dir", folder.store.root().string()}).out.find("local (synthetic)") !=
+        std::string::npos);
   CHECK(fs::exists(folder.home() / "trees" / (commit + ".json")));
   CHECK(verify(folder.store, {.complete = true}, no_progress()).count(Verdict::missing) == 0);
   CHECK(folder.is_right());
-  const Folder again;
+  const Foreign again;
   CHECK(again.plan({.synthetic = true}).revisions[0].commit == commit);
   put(again.source / "config.json", "{ }\n");
   CHECK(again.plan({.synthetic = true}).revisions[0].commit != commit);
 }
 
 TEST_CASE("A folder of files needs to be told whose they are") {
-  const Folder folder;
+  const Foreign folder;
   CHECK(error_of([&] {
           plan_adopt(folder.source, folder.store, {.commit = kCommit}, nullptr, no_progress());
         }) == ErrorKind::usage);
@@ -135,7 +65,7 @@ TEST_CASE("A folder of files needs to be told whose they are") {
 }
 
 TEST_CASE("The notes of a download tell the commit and the hashes") {
-  const Folder folder;
+  const Foreign folder;
   folder.note_all();
   put(folder.source / "mine.txt", "x");
   const AdoptPlan plan = folder.adopt({});
@@ -147,7 +77,7 @@ TEST_CASE("The notes of a download tell the commit and the hashes") {
 }
 
 TEST_CASE("Files of several downloads become several revisions, the last of which gets the ref") {
-  const Folder folder;
+  const Foreign folder;
   const std::string other(40, 'd');
   folder.note_all();
   folder.note("config.json", git_sha1_of(folder.config), other, "1800000000");
@@ -159,7 +89,7 @@ TEST_CASE("Files of several downloads become several revisions, the last of whic
 }
 
 TEST_CASE("A file that was changed since it was downloaded refuses the revision, or makes one of its own") {
-  const Folder folder;
+  const Foreign folder;
   folder.note_all();
   put(folder.source / "config.json", "{ }");
   const AdoptPlan plan = folder.adopt({});
@@ -174,7 +104,7 @@ TEST_CASE("A file that was changed since it was downloaded refuses the revision,
 }
 
 TEST_CASE("A pointer of git-lfs is no content, but git-lfs may have it") {
-  const Folder folder;
+  const Foreign folder;
   const std::string oid = sha256_of(folder.weights);
   put(folder.source / "sub/same.safetensors",
       "version https://git-lfs.github.com/spec/v1\noid sha256:" + oid + "\nsize " +
@@ -190,7 +120,7 @@ TEST_CASE("A pointer of git-lfs is no content, but git-lfs may have it") {
 }
 
 TEST_CASE("What leads out of the folder or is no file is not taken") {
-  const Folder folder;
+  const Foreign folder;
   put(folder.dir / "secret", "x");
   fs::create_symlink("../secret", folder.source / "out");
   fs::create_symlink("config.json", folder.source / "within.json");
@@ -204,8 +134,8 @@ TEST_CASE("What leads out of the folder or is no file is not taken") {
   CHECK(read_text(folder.snapshot() / "within.json") == folder.config);
 }
 
-TEST_CASE("A move leaves nothing behind, also from another file system's point of view") {
-  const Folder folder;
+TEST_CASE("A move leaves nothing behind") {
+  const Foreign folder;
   const auto inode = [](const fs::path& path) {
     struct stat info {};
     REQUIRE(stat(path.c_str(), &info) == 0);
@@ -213,14 +143,17 @@ TEST_CASE("A move leaves nothing behind, also from another file system's point o
   };
   folder.note_all();
   const ino_t before = inode(folder.source / "config.json");
+  fs::permissions(folder.source / "config.json", fs::perms::owner_read | fs::perms::owner_write);
   folder.adopt({.mode = AdoptMode::move});
   CHECK(inode(folder.snapshot() / "config.json") == before);
+  CHECK(fs::status(folder.snapshot() / "config.json").permissions() ==
+        fs::status(folder.home() / "refs/main").permissions());  // as the cache's other files
   CHECK_FALSE(fs::exists(folder.source));
   CHECK(folder.is_right());
 }
 
 TEST_CASE("A move that is refused or is not all of the folder leaves the rest") {
-  const Folder folder;
+  const Foreign folder;
   folder.note_all();
   put(folder.source / "sub/mine.txt", "x");
   SUBCASE("the rest") {
@@ -236,7 +169,7 @@ TEST_CASE("A move that is refused or is not all of the folder leaves the rest") 
 }
 
 TEST_CASE("A move of a made-up revision that was broken off is ended by the next") {
-  const Folder folder;
+  const Foreign folder;
   const std::string commit = folder.adopt({.synthetic = true}).revisions[0].commit;
   fs::remove(folder.source / "config.json");
   CHECK(folder.adopt({.synthetic = true, .mode = AdoptMode::move}).revisions[0].commit == commit);
@@ -245,7 +178,7 @@ TEST_CASE("A move of a made-up revision that was broken off is ended by the next
 }
 
 TEST_CASE("Links are the same file under two names") {
-  const Folder folder;
+  const Foreign folder;
   folder.adopt({.commit = kCommit, .mode = AdoptMode::link});
   CHECK(fs::hard_link_count(folder.source / "config.json") == 2);
   CHECK(count_files(folder.source) == 5);
@@ -253,7 +186,7 @@ TEST_CASE("Links are the same file under two names") {
 }
 
 TEST_CASE("A wrong blob that stands in the way is replaced, a right one is kept") {
-  const Folder folder;
+  const Foreign folder;
   put(folder.home() / "blobs" / git_sha1_of(folder.config), "{ }");  // of the same length
   folder.adopt({.commit = kCommit});
   CHECK(folder.is_right());
@@ -262,7 +195,7 @@ TEST_CASE("A wrong blob that stands in the way is replaced, a right one is kept"
 }
 
 TEST_CASE("A file that changes between plan and execution is found out, and no ref is written") {
-  const Folder folder;
+  const Foreign folder;
   const AdoptPlan plan = folder.plan({.commit = kCommit});
   std::string changed = folder.weights;
   changed[1000] ^= 1;
@@ -295,140 +228,8 @@ TEST_CASE("The Hub tells commit and hashes of a folder of files") {
   CHECK_FALSE(plan().is_whole());
 }
 
-TEST_CASE("Another cache is merged: revisions, refs, lists and absences") {
-  Loopback loopback;
-  const fs::path snapshot = loopback.download();
-  const std::string commit = snapshot.filename().string();
-  put(loopback.repo_folder() / "refs/refs/pr/1", commit);
-  put(loopback.repo_folder() / ".no_exist" / commit / "added_tokens.json", "");
-  const TempDir dir;
-  const Store store(dir.path());
-  const auto merge = [&](const fs::path& path, AdoptRequest request = {}) {
-    const AdoptPlan plan = plan_adopt(path, store, request, nullptr, no_progress());
-    adopt(plan, store, request.mode, no_progress());
-    return plan.is_whole();
-  };
-  const fs::path home = dir / "models--acme--tiny";
-  SUBCASE("as a whole") { CHECK(merge(loopback.cache_root())); }
-  SUBCASE("one repository of it") { CHECK(merge(loopback.repo_folder())); }
-  SUBCASE("one revision of it") { CHECK(merge(snapshot)); }
-  SUBCASE("copied with its links followed, without blobs") {
-    fs::copy(snapshot, dir / "flat", fs::copy_options::recursive);
-    fs::remove_all(snapshot);
-    fs::rename(dir / "flat", snapshot);
-    fs::remove_all(loopback.repo_folder() / "blobs");
-    CHECK(merge(loopback.cache_root()));
-  }
-  SUBCASE("moved") {
-    CHECK(merge(loopback.cache_root(), {.mode = AdoptMode::move}));
-    CHECK_FALSE(fs::exists(loopback.repo_folder() / "blobs"));
-    CHECK_FALSE(fs::exists(loopback.repo_folder() / "snapshots"));
-  }
-  check_same_files(loopback.root() / Loopback::kRepo, home / "snapshots" / commit);
-  CHECK(read_text(home / "refs/main") == commit);
-  CHECK(read_text(home / "refs/refs/pr/1") == commit);
-  CHECK(fs::exists(home / ".no_exist" / commit / "added_tokens.json"));
-  const VerifyReport report = verify(store, {.complete = true}, no_progress());
-  CHECK(report.count(Verdict::ok) == 6);
-  CHECK(report.count(Verdict::wrong) + report.count(Verdict::missing) + report.count(Verdict::unverifiable) ==
-        0);
-  CHECK(error_of([&] { merge(dir.path()); }) == ErrorKind::usage);  // into itself
-}
-
-TEST_CASE("A revision of another cache that is damaged is refused, the others are taken") {
-  Loopback loopback;
-  put(loopback.root() / "acme/tiny@v2/config.json", "{\"v\": 2}");
-  const fs::path snapshot = loopback.download();
-  auto request = loopback.request();
-  request.revision = "v2";
-  loopback.download(request);
-  SUBCASE("another content") {
-    const fs::path blob = fs::canonical(snapshot / "config.json");
-    std::string text = read_text(blob);
-    text[0] ^= 1;
-    put(blob, text);
-  }
-  SUBCASE("a content that is gone") { fs::remove(fs::canonical(snapshot / "config.json")); }
-  SUBCASE("a link that leads out") {
-    put(loopback.cache_root().parent_path() / "secret", "x");
-    fs::remove(snapshot / "config.json");
-    fs::create_symlink("../../../../secret", snapshot / "config.json");
-  }
-  const TempDir dir;
-  const Store store(dir.path());
-  const AdoptPlan plan = plan_adopt(loopback.cache_root(), store, {}, nullptr, no_progress());
-  adopt(plan, store, AdoptMode::move, no_progress());
-  CHECK_FALSE(plan.is_whole());
-  CHECK(fs::exists(dir / "models--acme--tiny/refs/v2"));
-  CHECK_FALSE(fs::exists(dir / "models--acme--tiny/refs/main"));
-  CHECK(fs::exists(snapshot / "model.safetensors"));  // and nothing of the repository has gone
-}
-
-TEST_CASE("URLs of the flat cache say what they say for certain") {
-  const auto is = [](const char* url, const char* id, const char* revision, const char* path) {
-    return parse_flat_url(url) == FlatOrigin{{id}, revision, path};
-  };
-  CHECK(is("https://huggingface.co/acme/tiny/resolve/main/config.json", "acme/tiny", "main", "config.json"));
-  CHECK(is("https://huggingface.co/gpt2/resolve/refs%2Fpr%2F1/a/b%20c", "gpt2", "refs/pr/1", "a/b c"));
-  CHECK(
-      is("https://cdn.huggingface.co/acme/tiny/pytorch_model.bin", "acme/tiny", "main", "pytorch_model.bin"));
-  CHECK(is("https://s3.amazonaws.com/models.huggingface.co/bert/acme/tiny/vocab.txt", "acme/tiny", "main",
-           "vocab.txt"));
-  CHECK(is("https://s3.amazonaws.com/models.huggingface.co/bert/bert-base-uncased-vocab.txt",
-           "bert-base-uncased", "main", "vocab.txt"));
-  for (const char* url :
-       {"", "https://huggingface.co/acme/tiny", "https://huggingface.co/acme/tiny/resolve/main",
-        "https://huggingface.co/acme/tiny/resolve/main/../x", "https://huggingface.co/a/b/c/resolve/main/x",
-        "https://example.org/acme/tiny/resolve/main/x", "https://huggingface.co/a/b/resolve/main/x?y",
-        "https://s3.amazonaws.com/models.huggingface.co/bert/bert-base-something.pt"})
-    CHECK_FALSE(parse_flat_url(url));
-}
-
-TEST_CASE("The flat cache of old transformers is taken over as far as it says what it is") {
-  const Folder folder;
-  const fs::path flat = folder.dir / "flat";
-  const auto add = [&](const std::string& url, const std::string& etag, const std::string& text,
-                       const std::string& suffix = "") {
-    const fs::path path = flat / (sha256_of(url) + "." + sha256_of(etag) + suffix);
-    put(path, text);
-    put(path.string() + ".json", nlohmann::json{{"url", url}, {"etag", etag}}.dump());
-    put(path.string() + ".lock", "");
-    return path;
-  };
-  const std::string base = "https://huggingface.co/acme/tiny/resolve/";
-  add(base + kCommit + "/config.json", "\"" + git_sha1_of(folder.config) + "\"", folder.config);
-  add(base + kCommit + "/tf_model.h5", "\"" + sha256_of(folder.weights) + "\"", folder.weights, ".h5");
-  const fs::path damaged = add(base + kCommit + "/vocab.txt", "\"" + git_sha1_of("right") + "\"", "wrong");
-  const fs::path foreign = add("https://example.org/x", "\"" + git_sha1_of("x") + "\"", "x");
-  const fs::path branch = add("https://huggingface.co/gpt2/resolve/main/merges.txt", git_sha1_of("m"), "m");
-  const fs::path s3 = add("https://s3.amazonaws.com/models.huggingface.co/bert/bert-base-uncased-vocab.txt",
-                          "\"" + std::string(32, 'a') + "\"", "v");
-  put(flat / "unrelated", "x");
-  const auto plan = [&](AdoptRequest request) {
-    return plan_adopt(flat, folder.store, request, nullptr, no_progress());
-  };
-  const AdoptPlan made = plan({});
-  CHECK_FALSE(made.is_whole());
-  REQUIRE(made.revisions.size() == 1);
-  CHECK(made.revisions[0].files.size() == 2);
-  CHECK(why_of(made, damaged).find("is expected") != std::string::npos);
-  CHECK(why_of(made, foreign).find("tells no file") != std::string::npos);
-  CHECK(why_of(made, branch).find("commit") != std::string::npos);
-  adopt(made, folder.store, AdoptMode::move, no_progress());
-  const fs::path home = folder.store.root() / "models--acme--tiny";
-  CHECK(read_text(home / "refs/main") == kCommit);
-  CHECK(read_text(home / "snapshots" / kCommit / "tf_model.h5") == folder.weights);
-  CHECK(folder.is_right());
-  CHECK(fs::exists(damaged));
-  CHECK(fs::exists(s3));
-  CHECK(count_files(flat) == 13);
-  const AdoptPlan made_up = plan({.repo = Repo{"gpt2"}, .synthetic = true});
-  REQUIRE(made_up.revisions.size() == 1);
-  CHECK(made_up.revisions[0].is_synthetic);
-}
-
 TEST_CASE("hfcache adopt reports each file, and exits with 6 when one is not what it should be") {
-  const Folder folder;
+  const Foreign folder;
   const auto adopt = [&](std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"adopt", folder.source.string()});
     return run("hfcache", arguments,
@@ -456,7 +257,7 @@ TEST_CASE("hfcache adopt reports each file, and exits with 6 when one is not wha
 TEST_CASE("An adoption that is killed leaves the source whole or the cache right") {
   std::mt19937_64 random(11);
   for (int round = 0; round < 6; ++round) {
-    const Folder folder;
+    const Foreign folder;
     Child child("hfcache",
                 {"adopt", folder.source.string(), "--repo-id", "acme/mine", "--synthetic-commit", "--move"},
                 {{"HF_HUB_CACHE", folder.store.root().string()}, {"HF_HUB_OFFLINE", "1"}});

@@ -37,13 +37,12 @@ VerifyRequest request_of(const VerifyOptions& options) {
 void check_options(const VerifyOptions& options) {
   if (options.revision && (options.repo_ids.empty() || options.local_dir))
     throw Error(ErrorKind::usage, "--revision: is of a repository, REPO_ID is expected with it");
-  if (options.local_dir && (!options.repo_ids.empty() || options.cache_dir))
+  if (options.local_dir && options.cache_dir)
+    throw Error(ErrorKind::usage, "--local-dir: is a folder by itself, --cache-dir cannot be given with it");
+  if (options.local_dir && options.repo_ids.size() != (options.repair ? 1 : 0))
     throw Error(ErrorKind::usage,
-                "--local-dir: is a folder by itself, REPO_ID and --cache-dir cannot be given with it");
-  if (options.local_dir && options.repair)
-    throw Error(ErrorKind::usage,
-                "--repair: is of the cache; `hfcache download REPO_ID --local-dir` fetches into a folder "
-                "what differs");
+                options.repair ? "--repair: of a folder needs REPO_ID, which its notes do not tell"
+                               : "--local-dir: is a folder by itself, REPO_ID is only given with --repair");
   if (options.repair) require_online(Environment::of_process(), "--repair");
 }
 
@@ -68,7 +67,10 @@ void repair_all(const VerifyOptions& options, VerifyRequest request, VerifyRepor
   const Hub hub(client, endpoint(environment), token(environment, options.token_file));
   const Store store = Store::of(environment, options.cache_dir);
   for (int round = 0; round < 2 && !is_right(report); ++round) {
-    const auto failures = repair(hub, store, report, terminal_progress(options.quiet));
+    Progress& progress = terminal_progress(options.quiet);
+    const auto failures =
+        options.local_dir ? repair_folder(hub, store, *options.local_dir, request.repos[0], report, progress)
+                          : repair(hub, store, report, progress);
     const VerifyReport before = std::move(report);
     request.before = &before;
     report = checked(options, request);
@@ -96,7 +98,7 @@ nlohmann::ordered_json described(const CheckedRepo& repo, const Checked& file) {
     out["folder"] = repo.folder;
   }
   out["path"] = file.path;
-  if (repo.repo) {
+  if (!file.names.empty() || repo.repo) {
     auto& names = out["names"] = nlohmann::ordered_json::array();
     for (const std::string& name : file.names)
       names.push_back({{"commit", name.substr(0, 40)}, {"path", name.substr(41)}});
@@ -180,7 +182,8 @@ Command verify_command() {
               "nothing "
               "tells its hash.",
           .examples = {"hfcache verify", "hfcache verify openai-community/gpt2 --revision main --json",
-                       "hfcache verify --repair", "hfcache verify --local-dir ./gpt2"},
+                       "hfcache verify --repair", "hfcache verify --local-dir ./gpt2",
+                       "hfcache verify --local-dir ./gpt2 --repair openai-community/gpt2"},
           .exits = exits_of({0, 1, 2, 3, 6, 8, 130}, {{1, "something is wrong or missing"}}),
           .arguments = joined(
               {{positional("REPO_ID", o->repo_ids, "Only these repositories").completed_as(Completes::repo),
