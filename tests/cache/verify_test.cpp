@@ -203,7 +203,7 @@ TEST_CASE("A file that is not on the revision's list is unverifiable") {
 TEST_CASE("Files that were never downloaded are missing only where all are asked for") {
   Loopback loopback;
   auto request = loopback.request();
-  request.selection.files = {"config.json"};
+  request.selection.include = {"config.json"};
   loopback.download(request);
   const VerifyReport report = verify(loopback.store(), {}, no_progress());
   CHECK(all_ok(report));
