@@ -25,12 +25,12 @@ void check_identity(const Response& head, const TreeFile& file, std::string_view
                           std::string(commit) + " was asked for",
                       true};
   if (is_etag(told.etag) && told.etag.size() == file.etag().size() && told.etag != file.etag())
-    throw WrongAnswer{
-        "the server's file has etag " + told.etag + ", the revision's list says " + file.etag(), true};
-  if (told.size && *told.size != file.size)
-    throw WrongAnswer{"the server has " + in_bytes(*told.size) + ", the revision's list says " +
-                          std::to_string(file.size),
+    throw WrongAnswer{"the server's file has etag " + told.etag + ", the revision's list says " + file.etag(),
                       true};
+  if (told.size && *told.size != file.size)
+    throw WrongAnswer{
+        "the server has " + in_bytes(*told.size) + ", the revision's list says " + std::to_string(file.size),
+        true};
 }
 
 std::uint64_t bytes_before(const Response& head, const TreeFile& file, std::uint64_t first) {

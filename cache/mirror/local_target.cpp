@@ -138,23 +138,32 @@ std::optional<FileLock> LocalTarget::try_lock(const TreeFile& file) const {
 }
 
 void LocalTarget::link(const TreeFile& file) {
+  // Looked at by another target, when the plan was made, or changed since: looked at again.
+  if (!is_as_seen(file) && state_of(file) == FileState::present) return;
   const auto place = files_.find(file.path);
   struct stat info {};
-  const bool is_there = place && fstatat(place->fd(), place->c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0;
-  bool is_right = false;
-  {
-    const std::lock_guard lock(mutex_);
-    const auto at = seen_.find(file.path);
-    is_right = is_there && at != seen_.end() && at->second == info;
-  }
-  if (is_right)
+  if (is_as_seen(file) && place && fstatat(place->fd(), place->c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0)
     write_note(file, info);
   else
     copy_from_cache(file);
 }
 
+// It is what state_of() found right.
+bool LocalTarget::is_as_seen(const TreeFile& file) const {
+  const std::lock_guard lock(mutex_);
+  const auto at = seen_.find(file.path);
+  const auto place = files_.find(file.path);
+  struct stat info {};
+  return at != seen_.end() && place &&
+         fstatat(place->fd(), place->c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 && at->second == info;
+}
+
 void LocalTarget::copy_from_cache(const TreeFile& file) {
   const bool is_blob = cache_.has_blob(file);
+  if (!is_blob && !cache_.has_file(commit_, file))
+    throw Error(ErrorKind::io,
+                shown(folder_ / file.path) +
+                    ": was right and has changed meanwhile, and the cache does not hold its content");
   const fs::path source = is_blob ? cache_.blob(file) : cache_.snapshot(commit_) / file.path;
   const OpenFile from(open(source.c_str(), O_RDONLY | O_CLOEXEC | (is_blob ? 0 : O_NOFOLLOW)));
   if (!from.is_open()) throw system_error(shown(source), errno);

@@ -60,6 +60,7 @@ class LocalTarget : public Target {
   };
 
   std::optional<LocalMetadata> note_of(const TreeFile& file) const;
+  bool is_as_seen(const TreeFile& file) const;
   bool is_in_cache(const TreeFile& file) const;
   void copy_from_cache(const TreeFile& file);
   void copy(int from, const TreeFile& file);

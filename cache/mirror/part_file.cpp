@@ -61,11 +61,16 @@ PartFile PartFile::create(const fs::path& folder, const TreeFile& file) {
   PartFile part;
   while (part.fd_ < 0) {
     part.path_ = folder / part_name(file, random_digits());
+    // The journal first: a file of a process that was killed in between tells nobody whose it was.
+    part.open_journal(journal_head(file.etag(), file.size) + owner_line(this_process()));
     part.fd_ = open(part.path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kMode);
-    if (part.fd_ < 0 && errno != EEXIST) throw system_error(shown(part.path_), errno);
+    if (part.fd_ >= 0) break;
+    const int code = errno;
+    if (code != EEXIST) unlink(journal_of(part.path_).c_str());
+    part.close_files();
+    if (code != EEXIST) throw system_error(shown(part.path_), code);
   }
   claim(part.fd_);
-  part.open_journal(journal_head(file.etag(), file.size) + owner_line(this_process()));
   return part;
 }
 

@@ -33,8 +33,8 @@ bool is_few_names(const Selection& selection) {
          std::none_of(files.begin(), files.end(), [](const std::string& f) { return f.ends_with('/'); });
 }
 
-// transformers and huggingface_hub ask offline for files that a repository may not have: that there is none is
-// worth remembering, when the Hub itself says so of this commit.
+// transformers and huggingface_hub ask offline for files that a repository may not have: that there is none
+// is worth remembering, when the Hub itself says so of this commit.
 void remember_absent(const Hub& hub, const Store& store, const DownloadRequest& request,
                      const std::string& commit, const std::vector<TreeFile>& found) {
   const RepoFolder folder(store, request.repo);

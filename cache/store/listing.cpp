@@ -97,6 +97,7 @@ Test test_of_text(const Condition& condition, std::string_view text) {
 
 bool is_detached(const ListedLine& line, FileTime) { return line.refs().empty(); }
 bool has_partial(const ListedLine& line, FileTime) { return line.repo->partial_bytes > 0; }
+bool is_synthetic(const ListedLine& line, FileTime) { return line.is_synthetic(); }
 bool has_problems(const ListedLine& line, FileTime) { return !line.repo->problems.empty(); }
 
 }  // namespace
@@ -108,9 +109,18 @@ std::vector<std::string> ListedLine::refs() const {
   return {all.begin(), all.end()};
 }
 
+bool ListedLine::is_synthetic() const {
+  if (revision != nullptr) return revision->is_synthetic;
+  return std::any_of(repo->revisions.begin(), repo->revisions.end(),
+                     [](const CachedRevision& each) { return each.is_synthetic; });
+}
+
 LineFilter LineFilter::parse(std::string_view text) {
   constexpr std::pair<std::string_view, bool (*)(const ListedLine&, FileTime)> kWords[] = {
-      {"detached", is_detached}, {"partial", has_partial}, {"problems", has_problems}};
+      {"detached", is_detached},
+      {"partial", has_partial},
+      {"problems", has_problems},
+      {"synthetic", is_synthetic}};
   constexpr std::pair<std::string_view, Test (*)(const Condition&, std::string_view)> kKeys[] = {
       {"size", test_of_bytes},   {"files", test_of_bytes}, {"used", test_of_age}, {"accessed", test_of_age},
       {"modified", test_of_age}, {"type", test_of_text},   {"id", test_of_text},  {"ref", test_of_text},

@@ -22,6 +22,7 @@ struct ListedLine {
     return revision != nullptr ? revision->last_modified : repo->last_modified;
   }
   std::vector<std::string> refs() const;  // sorted
+  bool is_synthetic() const;              // the revision, or one of the repository's
 };
 
 // One condition on a line. "size>1GB", "files<=3", "used>30d" (not used for longer), "modified<2h",

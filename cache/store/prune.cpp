@@ -44,6 +44,7 @@ class Prune {
     const std::vector<Remnant>& remnants = contents_.repos[repo].remnants;
     for (std::size_t i = 0; i < remnants.size(); ++i) {
       const Remnant::Kind kind = remnants[i].kind;
+      if (kind == Remnant::Kind::lone_ref) continue;
       const bool is_foreign = kind == Remnant::Kind::incomplete || kind == Remnant::Kind::temporary;
       if (is_old(remnants[i].info.newest(), is_foreign ? rules_.foreign_grace : rules_.grace))
         planner_.add_remnant(repo, i);
@@ -71,12 +72,9 @@ class Prune {
     }
   }
 
-  // Of a repository that keeps no revision.
   void add_folders(std::size_t repo) {
-    const CachedRepo& scanned = contents_.repos[repo];
-    for (std::size_t i = 0; i < scanned.revisions.size(); ++i)
-      if (!planner_.has_revision(repo, i)) return;
-    if (is_old(scanned.touched, rules_.grace)) planner_.add_folders(repo);
+    if (planner_.has_all(repo) && is_old(contents_.repos[repo].touched, rules_.grace))
+      planner_.add_folders(repo);
   }
 
   const CacheContents& contents_;

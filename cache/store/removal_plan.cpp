@@ -67,6 +67,16 @@ bool RemovalPlanner::has_revision(std::size_t repo, std::size_t revision) const 
   return std::find(revisions.begin(), revisions.end(), revision) != revisions.end();
 }
 
+bool RemovalPlanner::has_all(std::size_t repo) const {
+  const CachedRepo& scanned = contents_.repos[repo];
+  const RepoRemoval& removal = removals_[repo];
+  const auto blobs = std::count_if(scanned.contents.begin(), scanned.contents.end(),
+                                   [](const CachedContent& content) { return content.is_blob(); });
+  return removal.revisions.size() == scanned.revisions.size() &&
+         removal.blobs.size() == static_cast<std::size_t>(blobs) &&
+         removal.remnants.size() == scanned.remnants.size();
+}
+
 FileTime RemovalPlanner::last_used_alone(std::size_t repo, std::size_t revision) const {
   const CachedRepo& scanned = contents_.repos[repo];
   FileTime newest;

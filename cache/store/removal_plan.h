@@ -44,6 +44,7 @@ class RemovalPlanner {
   void add_folders(std::size_t repo) { of(repo).is_whole = true; }
 
   bool has_revision(std::size_t repo, std::size_t revision) const;
+  bool has_all(std::size_t repo) const;  // all that the scan found in the repository's folder
   // The last use of what would go with the revision; of all its contents when nothing would.
   FileTime last_used_alone(std::size_t repo, std::size_t revision) const;
   std::uint64_t bytes() const { return bytes_; }

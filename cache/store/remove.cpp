@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/progress.h"
+#include "cache/mirror/leftovers.h"
 #include "cache/store/file_lock.h"
 #include "cache/store/remnant_names.h"
 #include "cache/store/repo_eraser.h"
@@ -85,7 +86,7 @@ class RepoRemover {
   void remove_blob(const CachedContent& blob);
   void remove_remnant(const Remnant& remnant);
   bool remove_unfinished(const Remnant& remnant);
-  bool remove_dead_ref(const Remnant& remnant);
+  bool remove_dead_ref(const std::string& path);
   void remove_empty_above(std::string folder) const;
   void remove_folders();
 
@@ -189,7 +190,7 @@ void RepoRemover::remove_snapshots() {
 // A ref may have been written between the look at the refs and the step that took the snapshot away.
 void RepoRemover::restore_wanted() {
   for (const Remnant& remnant : look_again().remnants) {
-    if (remnant.kind != Remnant::Kind::dead_ref || !hidden_.contains(remnant.commit)) continue;
+    if (remnant.kind != Remnant::Kind::lone_ref || !hidden_.contains(remnant.commit)) continue;
     const std::string snapshot = "snapshots/" + remnant.commit;
     if (const int code = eraser_.rename(hidden_[remnant.commit], snapshot); code != 0) fail(snapshot, code);
     hidden_.erase(remnant.commit);
@@ -251,8 +252,11 @@ void RepoRemover::remove_remnant(const Remnant& remnant) {
     case Remnant::Kind::temporary:
       is_gone = remove_unfinished(remnant);
       break;
+    case Remnant::Kind::lone_ref:
+      is_gone = !has_revision && take_ref(remnant.path.substr(remnant.path.find('/') + 1), remnant.commit);
+      break;
     case Remnant::Kind::dead_ref:
-      is_gone = !has_revision && remove_dead_ref(remnant);
+      is_gone = remove_dead_ref(remnant.path);
       break;
     case Remnant::Kind::removed:
     case Remnant::Kind::list:
@@ -277,6 +281,8 @@ bool RepoRemover::remove_unfinished(const Remnant& remnant) {
   const std::string etag = etag_of(path);
   const std::optional<FileLock> content_lock = is_etag(etag) ? lock(etag) : std::nullopt;
   if (is_etag(etag) && !content_lock) return false;
+  if (remnant.kind == Remnant::Kind::partial)
+    return remove_dead_partial(planned_.path / path) || !eraser_.exists(path);
   const OpenFile file(eraser_.open_file(path, O_RDWR | O_NONBLOCK));
   const bool is_free = file.is_open() ? claim(file.get()) != Claim::taken : errno == ENOENT || errno == ELOOP;
   const auto info = eraser_.info(path);
@@ -285,12 +291,9 @@ bool RepoRemover::remove_unfinished(const Remnant& remnant) {
   return !info || (is_free && is_same);
 }
 
-bool RepoRemover::remove_dead_ref(const Remnant& remnant) {
-  const auto text = eraser_.text(remnant.path, 4096);
-  const std::string commit = text ? trimmed(*text) : std::string();
-  if (is_commit(commit) != !remnant.commit.empty()) return false;
-  if (!is_commit(commit)) return eraser_.unlink(remnant.path);
-  return commit == remnant.commit && take_ref(remnant.path.substr(remnant.path.find('/') + 1), commit);
+bool RepoRemover::remove_dead_ref(const std::string& path) {
+  const auto text = eraser_.text(path, 4096);
+  return text && !is_commit(trimmed(*text)) && eraser_.unlink(path);
 }
 
 // The folder and those above it, as far as they are empty, up to refs/.

@@ -33,6 +33,7 @@ struct CachedRevision {
   FileTime last_used, last_modified;  // of its contents, the newest; of its folder where there are none
   FileTime touched;                   // when something was last put into its folders
   std::vector<std::size_t> contents;  // positions in the repository's, each once, ascending
+  bool is_synthetic = false;          // of `hfcache adopt`: no Hub has that commit
 };
 
 // What an unfinished or killed program left, in the repository's folder.
@@ -42,14 +43,15 @@ struct Remnant {
     incomplete,   // of huggingface_hub's
     temporary,    // a file or link that was never given its name
     removed,      // a snapshot that was taken away and not yet deleted
-    dead_ref,     // a ref that holds no commit, or one that is not there
+    lone_ref,     // a ref to a commit that is not there: a download into a folder of the user's leaves one
+    dead_ref,     // a ref that holds no commit
     list,         // trees/<commit>.json or .no_exist/<commit> of a revision that is not there
     empty_folder  // below refs/
   };
   std::string path;
   Kind kind;
   EntryInfo info;
-  std::string commit;  // that a dead ref holds or a list is of; empty: none
+  std::string commit;  // that a lone ref holds or a list is of; empty: none
 };
 
 struct CachedRepo {

@@ -285,7 +285,7 @@ void RepoScan::tell_refs_to_nowhere() {
       continue;
     }
     tell("ref " + in_quotes(name) + " stands for " + short_commit(commit) + ", which is not there");
-    leave("refs/" + name, Remnant::Kind::dead_ref, home_.info("refs/" + name).value_or(EntryInfo{}), commit);
+    leave("refs/" + name, Remnant::Kind::lone_ref, home_.info("refs/" + name).value_or(EntryInfo{}), commit);
   }
 }
 

@@ -152,6 +152,19 @@ TEST_CASE("A file without a note is there when it has the hash, sha256 or git's"
   CHECK(inode() == before);
 }
 
+TEST_CASE("What one target found right another one notes") {
+  Local f;
+  put(f.folder() / "sub/m.bin", "weights");
+  CHECK(f.target.state_of(f.model) == FileState::in_blobs);
+  LocalTarget other = f.at(kCommit);
+  other.link(f.model);
+  CHECK(other.state_of(f.model) == FileState::present);
+  LocalTarget third = f.at(kCommit);
+  const auto before = fs::last_write_time(f.note("sub/m.bin"));
+  third.link(f.model);
+  CHECK(fs::last_write_time(f.note("sub/m.bin")) == before);
+}
+
 TEST_CASE("A note that is damaged is as good as none") {
   Local f;
   f.place(f.config, "{}");
@@ -188,7 +201,7 @@ TEST_CASE("A file that changes after it was looked at is not noted as right") {
   put(f.folder() / "config.json", "{}");
   CHECK(f.target.state_of(f.config) == FileState::in_blobs);
   f.change(f.config, "[]", 5);
-  CHECK(error_of([&] { f.target.link(f.config); }).kind);  // and the cache does not have it
+  CHECK(error_of([&] { f.target.link(f.config); }) == ErrorKind::io);  // and the cache does not have it
   CHECK_FALSE(fs::exists(f.note("config.json")));
 }
 

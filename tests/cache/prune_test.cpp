@@ -69,12 +69,12 @@ TEST_CASE("What is younger than an hour stays") {
   cache.ref("tiny", "main", 'a');
   cache.add("tiny", 'b', "config.json", "detached");
   cache.write(cache.folder("tiny") / "blobs" / CacheByHand::etag("orphan"), "orphan");
-  cache.write(cache.folder("tiny") / "refs/gone", CacheByHand::commit('9'));
+  cache.write(cache.folder("tiny") / "refs/torn", "0123");
   cache.write(cache.folder("tiny") / "trees" / (CacheByHand::commit('9') + ".json"), "{}");
   CHECK(planned(cache, in(0h)).empty());
   CHECK(planned(cache, in(59min)).empty());
   CHECK(planned(cache, in(61min)) == Words{"tiny:b", blob("tiny", "detached"), blob("tiny", "orphan"),
-                                           "refs/gone", "trees/" + CacheByHand::commit('9') + ".json"});
+                                           "refs/torn", "trees/" + CacheByHand::commit('9') + ".json"});
   PruneRules at_once = in(1s);
   at_once.grace = 0s;
   CHECK(planned(cache, at_once).size() == 5);
@@ -212,4 +212,12 @@ TEST_CASE("Where not every ref could be read no revision goes") {
   fs::rename(cache.folder("tiny") / "refs", cache.folder("tiny") / "kept-refs");
   cache.write(cache.folder("tiny") / "refs", "a file");
   CHECK(planned(cache, rules).empty());
+}
+
+TEST_CASE("A ref to a commit that is elsewhere stays: a download into a folder has written it") {
+  const CacheByHand cache;
+  cache.write(cache.folder("tiny") / "refs/main", CacheByHand::commit('a'));
+  CHECK(planned(cache, in(25h)).empty());
+  fs::create_directories(cache.folder("bare") / "snapshots");
+  CHECK(planned(cache, in(25h)) == Words{"bare whole"});
 }

@@ -40,7 +40,7 @@ void check_after(World& world, const Ended& ended, const std::string& says) {
   CAPTURE(ended.err);
   CHECK(ended.code == 8);
   CHECK(ended.out.empty());
-  CHECK(ended.err.starts_with("hfcache: "));
+  CHECK(("\n" + ended.err).find("\nhfcache: ") != std::string::npos);
   CHECK(ended.err.find(says) != std::string::npos);
   Problems problems;
   check_cache(world.repo_folder(), problems);

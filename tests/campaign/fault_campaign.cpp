@@ -128,7 +128,8 @@ void check_bytes(World& world, const std::vector<Ordered>& orders, Tally& tally,
 Finish run_program(const World& world, Problems& problems) {
   const Ended ended = run("hfcache", {"download", World::kRepo}, world.variables());
   if (ended.code == 0) return {};
-  if (!ended.err.starts_with("hfcache: ")) problems.push_back("the message is " + ended.err);
+  if (("\n" + ended.err).find("\nhfcache: ") == std::string::npos)
+    problems.push_back("the message is " + ended.err);
   for (int kind = 0; kind <= static_cast<int>(ErrorKind::interrupted); ++kind)
     if (exit_code(static_cast<ErrorKind>(kind)) == ended.code)
       return {static_cast<ErrorKind>(kind), ended.err};
@@ -177,14 +178,16 @@ Problems run_one(const CampaignOptions& options, std::uint64_t run, Kind kind, T
 }  // namespace
 
 int main(int argc, char** argv) {
-  const CampaignOptions options = campaign_options(argc, argv, {.runs = 2000, .more = {{"--cli", "100"}, {"--large", "40"}}});
+  const CampaignOptions options =
+      campaign_options(argc, argv, {.runs = 2000, .more = {{"--cli", "100"}, {"--large", "40"}}});
   use_memory_for_folders();
   const std::uint64_t by_program = std::strtoull(options.more.at("--cli").c_str(), nullptr, 10);
-  const std::uint64_t large = std::max<std::uint64_t>(1, std::strtoull(options.more.at("--large").c_str(), nullptr, 10));
+  const std::uint64_t large =
+      std::max<std::uint64_t>(1, std::strtoull(options.more.at("--large").c_str(), nullptr, 10));
   Tally tally;
   const std::uint64_t end = options.first + options.runs;
   const std::uint64_t wrong = run_all("fault_campaign", options, [&](std::uint64_t run) {
-    const Kind kind = run + by_program >= end       ? Kind::by_program
+    const Kind kind = run + by_program >= end    ? Kind::by_program
                       : run % large == large - 1 ? Kind::large
                                                  : Kind::usual;
     return run_one(options, run, kind, tally);

@@ -42,8 +42,8 @@ Problems problems_of(const Case& one) {
   if (!outcome.allows(finish.kind))
     problems.push_back("ended as " + std::string(finish.kind ? name_of(*finish.kind) : "complete") + " " +
                        finish.message);
-  if (finish.kind && one.row.place != FaultPlace::file && one.target != kModel && !shows_in_files(fault.kind) &&
-      world.hub().bytes_served("/resolve/") > 0)
+  if (finish.kind && one.row.place != FaultPlace::file && one.target != kModel &&
+      !shows_in_files(fault.kind) && world.hub().bytes_served("/resolve/") > 0)
     problems.push_back("files were fetched all the same");
   check_cache(world.repo_folder(), problems);
   if (finish.kind && std::filesystem::exists(world.repo_folder() / "refs/main"))
@@ -90,6 +90,29 @@ TEST_CASE("There are at least 40 faults and no two of one name") {
 TEST_CASE("Each fault that happens once ends as the table says") { check_rows(1); }
 
 TEST_CASE("Each fault that happens each time ends as the table says") { check_rows(-1); }
+
+TEST_CASE("What huggingface_hub 2.4 stores under its etag with exit code 0 is refused") {
+  const std::vector<std::vector<Fault>> corruptions = {
+      {{.kind = FaultKind::other_bytes, .target = kModel, .times = -1}},
+      {{.kind = FaultKind::wrong_content, .target = kModel, .times = -1}},
+      {{.kind = FaultKind::drop, .target = kModel, .at = 1u << 20},
+       {.kind = FaultKind::other_bytes, .target = kModel, .times = -1}},
+  };
+  use_memory_for_folders();
+  for (const auto& faults : corruptions) {
+    std::mt19937_64 random(3);
+    World world(random, {}, {.most_files = 3, .most_bytes = 4u << 20});
+    for (const Fault& fault : faults) world.hub().order(fault);
+    const Ended ended = run("hfcache", {"download", World::kRepo}, world.variables());
+    CAPTURE(ended.err);
+    CHECK(ended.code == 6);
+    CHECK(ended.err.find(kModel) != std::string::npos);
+    Problems problems;
+    check_cache(world.repo_folder(), problems);
+    CHECK(problems.empty());
+    CHECK_FALSE(std::filesystem::exists(world.snapshot() / kModel));
+  }
+}
 
 TEST_CASE("A fault is ordered by its name") {
   const Fault plain = parse_fault("drop");

@@ -5,12 +5,15 @@
 // Each run kills hfcache once, twice or three times on the way to the end. After each kill: no wrong blob, no
 // torn ref, and whatever a ref stands for is whole. The last run is left alone: it completes, and fetches at
 // most a tenth of the bytes again that had been verified.
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <thread>
 
 #include "base/file.h"
@@ -26,7 +29,7 @@ namespace fs = std::filesystem;
 namespace {
 
 struct Tally {
-  std::atomic<std::uint64_t> kills{0}, in_time{0}, verified{0}, reused{0};
+  std::atomic<std::uint64_t> kills{0}, in_time{0}, written{0}, verified{0}, reused{0};
 };
 
 // What is killed: how the cache is brought into a state where it has work to do, and what must hold then.
@@ -35,7 +38,8 @@ struct Verb {
   std::vector<std::string> arguments;
   void (*prepare)(World& world, std::mt19937_64& random);
   void (*check)(World& world, Problems& problems);  // after each kill
-  std::uint64_t longest_ms;                         // about how long it takes
+  // About how long it takes on this machine, in microseconds: grows while it is killed in time.
+  std::atomic<std::uint64_t>& window;
 };
 
 Ended hfcache(const World& world, const std::vector<std::string>& arguments) {
@@ -56,23 +60,41 @@ void check_main(World& world, Problems& problems) {
   check_snapshot(world.source(), world.snapshot(), problems);
 }
 
-void age(const fs::path& path) {
-  fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::hours(48));
-}
-
-// An older revision that no ref names, blobs that nothing links to, partial files of nobody.
+// Older revisions that no ref names, blobs that nothing links to, what killed downloads left.
 void prepare_prune(World& world, std::mt19937_64& random) {
   hfcache(world, {"download", World::kRepo});
   world.change_source(random);
+  world.hub().order({.kind = FaultKind::slow, .target = "/resolve/", .times = -1, .at = 1'000'000});
+  fs::remove(world.source() / "model.safetensors");
+  std::ofstream(world.source() / "model.safetensors", std::ios::binary) << random_bytes(random, 3'000'000);
+  world.hub().forget();
+  {
+    Child child("hfcache", {"download", World::kRepo}, world.variables());
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    child.send(SIGKILL);
+    child.wait();
+  }
+  world.hub().cancel_faults();
+  world.change_source(random);
   hfcache(world, {"download", World::kRepo});
-  const fs::path blobs = world.repo_folder() / "blobs";
   for (int i = 0; i < 20; ++i) {
     const std::string content = random_bytes(random, random() % 10'000);
-    std::ofstream(blobs / sha256_hex(std::as_bytes(std::span(content))), std::ios::binary) << content;
-    std::ofstream(blobs / (std::string(64, 'a') + "." + std::to_string(10'000'000 + i) + ".incomplete"))
+    std::ofstream(world.repo_folder() / "blobs" / sha256_hex(std::as_bytes(std::span(content))),
+                  std::ios::binary)
         << content;
   }
-  for (const fs::directory_entry& entry : fs::directory_iterator(blobs)) age(entry.path());
+}
+
+// Nothing is left that main does not need.
+void check_pruned(World& world, Problems& problems) {
+  std::set<std::string> needed;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(world.snapshot()))
+    if (entry.is_symlink()) needed.insert(fs::read_symlink(entry.path()).filename().string());
+  for (const char* folder : {"blobs", "snapshots"})
+    for (const fs::directory_entry& entry : fs::directory_iterator(world.repo_folder() / folder))
+      if (const std::string name = entry.path().filename().string();
+          !needed.contains(name) && name != world.hub().commit(World::kRepo))
+        problems.push_back(std::string(folder) + "/" + name + ": was not pruned");
 }
 
 constexpr const char* kSpoiled = "spoiled";
@@ -111,10 +133,12 @@ void check_repaired(World& world, Problems& problems) {
     problems.push_back("refs/main: is torn or gone");
 }
 
+std::atomic<std::uint64_t> download_window{100'000}, prune_window{30'000}, verify_window{50'000};
+
 const Verb kVerbs[] = {
-    {"download", {"download", World::kRepo}, prepare_download, check_whole, 250},
-    {"prune", {"prune", "--yes"}, prepare_prune, check_main, 30},
-    {"verify", {"verify", World::kRepo, "--repair"}, prepare_verify, check_repaired, 120},
+    {"download", {"download", World::kRepo}, prepare_download, check_whole, download_window},
+    {"prune", {"prune", "--yes", "--grace", "0"}, prepare_prune, check_main, prune_window},
+    {"verify", {"verify", World::kRepo, "--repair"}, prepare_verify, check_repaired, verify_window},
 };
 
 // What a download that begins now would fetch, by its own account.
@@ -130,11 +154,26 @@ std::optional<std::uint64_t> bytes_to_fetch(const World& world) {
 
 bool kill_once(const World& world, const Verb& verb, std::mt19937_64& random) {
   Child child("hfcache", verb.arguments, world.variables());
-  std::this_thread::sleep_for(std::chrono::microseconds(random() % (verb.longest_ms * 1000)));
+  const std::uint64_t window = verb.window;
+  std::this_thread::sleep_for(std::chrono::microseconds(random() % window));
   const bool runs = child.is_running();
+  verb.window =
+      std::clamp<std::uint64_t>(runs ? window + window / 16 : window - window / 4, 5'000, 20'000'000);
   child.send(SIGKILL);
   child.wait();
   return runs;
+}
+
+// What has arrived so far, verified or not.
+std::uint64_t bytes_written(const World& world) {
+  std::uint64_t bytes = 0;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(world.repo_folder() / "blobs", error)) {
+    struct stat info {};
+    if (entry.path().extension() == ".journal" || stat(entry.path().c_str(), &info) != 0) continue;
+    bytes += static_cast<std::uint64_t>(std::min<std::int64_t>(info.st_size, info.st_blocks * 512));
+  }
+  return bytes;
 }
 
 // How much of what was verified before is fetched again.
@@ -144,6 +183,7 @@ void check_reuse(World& world, std::uint64_t total, Tally& tally, Problems& prob
     problems.push_back("a dry run does not tell what is to be fetched");
     return;
   }
+  tally.written += bytes_written(world);
   world.hub().clear_log();
   const Ended last = hfcache(world, kVerbs[0].arguments);
   if (last.code != 0)
@@ -173,6 +213,7 @@ Problems run_one(const CampaignOptions& options, const Verb& verb, std::uint64_t
     problems.push_back("the last run ended with " + std::to_string(last.code) + ": " + last.err);
   check_main(world, problems);
   check_nothing_left(world.repo_folder(), problems);
+  if (verb.name == "prune") check_pruned(world, problems);
   return problems;
 }
 
@@ -206,10 +247,9 @@ int main(int argc, char** argv) {
   std::string names;
   for (const Verb& verb : verbs) names += (names.empty() ? "" : ", ") + verb.name;
   std::printf(
-      "kill_campaign: %llu kills (%llu while it ran) in %llu runs of %s, seed %llu: %.1f %% of %llu verified "
-      "bytes "
-      "used again, %llu runs wrong\n",
+      "kill_campaign: %llu kills (%llu while it ran) in %llu runs of %s, seed %llu: of %llu bytes that had "
+      "arrived %llu were verified, %.1f %% of them used again, %llu runs wrong\n",
       shown(tally.kills), shown(tally.in_time), shown(options.runs), names.c_str(), shown(options.seed),
-      100 * reused, shown(tally.verified), shown(wrong));
+      shown(tally.written), shown(tally.verified), 100 * reused, shown(wrong));
   return wrong == 0 ? 0 : 1;
 }

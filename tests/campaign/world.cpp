@@ -45,7 +45,7 @@ Finish World::download_into(const fs::path& cache_root, milliseconds stall) {
     const cache::Store store(cache_root);
     cache::DownloadRequest request{.repo = {kRepo}};
     request.timings.batch = milliseconds(5);
-    request.timings.first_look = request.timings.growth_step = milliseconds(15);
+    request.timings.settling = request.timings.measuring = milliseconds(15);
     request.timings.lock_poll = milliseconds(5);
     request.timings.lock_patience = milliseconds(500);
     const auto plan = plan_download(remote, store, request);

@@ -18,7 +18,7 @@ def download(job):
     common = {k: job[k] for k in ("repo_type", "revision", "cache_dir", "local_dir", "local_files_only") if k in job}
     if "file" in job:
         return huggingface_hub.hf_hub_download(job["repo_id"], job["file"], **common)
-    return huggingface_hub.snapshot_download(job["repo_id"], **common)
+    return huggingface_hub.snapshot_download(job["repo_id"], max_workers=job.get("max_workers", 8), **common)
 
 def scan(job):
     import huggingface_hub

@@ -108,6 +108,7 @@ const FaultRow kRows[] = {
     {"wrong-first", "the first byte is another", kFile, at(K::wrong_first, 0), kCompletes, kIntegrity},
     {"wrong-middle", "the middle byte is another", kFile, at(K::wrong_middle, 0), kCompletes, kIntegrity},
     {"wrong-last", "the last byte is another", kFile, at(K::wrong_last, 0), kCompletes, kIntegrity},
+    {"other-bytes", "all bytes are others, with the right etag", kFile, at(K::other_bytes, 0), kCompletes, kIntegrity},
     {"changed-file", "another file of that length, with its etag", kFile, at(K::changed_file, 0), kCompletes, kIntegrity},
     {"html-page", "a page to log in at, as 200", kFile, at(K::html_page, 0), may_fail(ErrorKind::integrity), kIntegrity},
     {"wrong-etag", "another etag than the tree's", kFile, at(K::wrong_etag, 0), may_fail(ErrorKind::integrity), kIntegrity},

@@ -62,6 +62,7 @@ enum class FaultKind {
   wrong_first,    // the first byte is
   wrong_middle,
   wrong_last,
+  other_bytes,   // all bytes are, and the headers are those of the right ones
   changed_file,  // other content of the same length under its own, right etag
   html_page,     // a page to log in at, as 200
   wrong_etag,    // of the right shape

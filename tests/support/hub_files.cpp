@@ -149,13 +149,17 @@ void FaultHub::Exchange::send_file(std::string_view content, Fields fields, cons
 // What is sent instead of the content, where a fault of it is due.
 std::optional<std::string> FaultHub::Exchange::spoiled(std::string_view content) {
   if (request_.method == "HEAD") return std::nullopt;
-  const Fault* fault =
-      take({K::short_file, K::long_file, K::wrong_content, K::wrong_first, K::wrong_middle, K::wrong_last});
+  const Fault* fault = take({K::short_file, K::long_file, K::wrong_content, K::wrong_first, K::wrong_middle,
+                             K::other_bytes, K::wrong_last});
   if (fault == nullptr) return std::nullopt;
   std::string out(content);
   if (fault->kind == K::short_file) out.resize(out.size() - std::min<std::uint64_t>(fault->at, out.size()));
   if (fault->kind == K::long_file) out.append(fault->at, '\0');
   if (fault->kind == K::short_file || fault->kind == K::long_file || out.empty()) return out;
+  if (fault->kind == K::other_bytes) {
+    for (char& c : out) c = static_cast<char>(c ^ 0x55);
+    return out;
+  }
   std::size_t place = 0;
   if (fault->kind == K::wrong_content) place = hub_.draw() % out.size();
   if (fault->kind == K::wrong_middle) place = out.size() / 2;

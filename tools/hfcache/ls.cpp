@@ -24,6 +24,7 @@ using Json = nlohmann::ordered_json;
 Json described(const CachedRevision& revision) {
   return {{"commit", revision.commit},
           {"refs", revision.refs},
+          {"synthetic", revision.is_synthetic},
           {"files", revision.files},
           {"bytes", revision.bytes},
           {"last_used", utc_time(revision.last_used)},
@@ -67,13 +68,18 @@ std::string comma_list(const std::vector<std::string>& words) {
   return out;
 }
 
+std::string refs_of(const ListedLine& line) {
+  const std::string refs = comma_list(line.refs());
+  return line.is_synthetic() ? refs + (refs.empty() ? "(synthetic)" : " (synthetic)") : refs;
+}
+
 void print_table(const std::vector<ListedLine>& lines, bool of_revisions, FileTime now) {
   std::vector<std::vector<std::string>> rows;
   for (const ListedLine& line : lines)
     rows.push_back(
         {line.repo->repo.id, std::string(name_of(line.repo->repo.type)),
          of_revisions ? line.revision->commit.substr(0, 12) : std::to_string(line.repo->revisions.size()),
-         comma_list(line.refs()), std::to_string(line.files()), human_size(line.bytes()),
+         refs_of(line), std::to_string(line.files()), human_size(line.bytes()),
          time_ago(line.last_used(), now), time_ago(line.last_modified(), now)});
   constexpr auto kRight = Column::Align::right;
   print_out(format_table({{"REPO_ID"},

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 
 #include "base/environment.h"
 #include "base/escape.h"
@@ -36,8 +35,6 @@ std::string_view cut(std::string_view text, std::size_t width) {
   }
   return text.substr(0, at);
 }
-
-void write_out(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stderr); }
 
 }  // namespace
 

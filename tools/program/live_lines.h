@@ -2,6 +2,7 @@
 // nothing flickers; no line is ever wider than the terminal, since one that wraps could not be taken back.
 #pragma once
 #include <cstddef>
+#include <cstdio>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,10 +15,10 @@ struct LiveLine {
   std::optional<double> share = std::nullopt;  // of a bar behind it, 0 to 1, where there is room for one
 };
 
-// On stderr. Not for several threads.
+// On stderr, unless a test says otherwise. Not for several threads.
 class LiveLines {
  public:
-  explicit LiveLines(bool coloured) : coloured_(coloured) {}
+  explicit LiveLines(bool coloured, std::FILE* out = stderr) : coloured_(coloured), out_(out) {}
   ~LiveLines() { clear(); }
   LiveLines(const LiveLines&) = delete;
   LiveLines& operator=(const LiveLines&) = delete;
@@ -32,8 +33,10 @@ class LiveLines {
   std::string render(const std::vector<LiveLine>& lines, std::size_t width);
   std::string line(const LiveLine& line, std::size_t width, std::size_t& columns) const;
   std::string back_to_first(std::size_t width) const;
+  void write_out(const std::string& text) { std::fwrite(text.data(), 1, text.size(), out_); }
 
   const bool coloured_;
+  std::FILE* const out_;
   std::vector<std::size_t> columns_;  // of the lines that are drawn
 };
 
