@@ -22,6 +22,7 @@ constexpr std::size_t kIdleConnections = 128;
 constexpr milliseconds kLongestWait{50};   // before the user's wish to stop is looked at again
 constexpr milliseconds kLongestStep{250};  // of our own work that counts as a server's silence
 constexpr std::chrono::seconds kTrickleTime{60};
+constexpr int kPatience = 6;  // stall timeouts, with a stream whose connection is busy with others
 
 bool is_redirect(int status) {
   return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
@@ -320,12 +321,24 @@ std::string Engine::stall_of(Exchange& exchange) const {
   if (exchange.is_trickle(std::max<std::chrono::seconds>(
           kTrickleTime, std::chrono::duration_cast<std::chrono::seconds>(options_.stall_timeout))))
     return "fewer than 100 bytes a second for a minute";
-  const auto silence = exchange.silence();
-  // A connection that is being made has a time of its own, which libcurl keeps.
-  if (silence <= options_.stall_timeout ||
-      (!exchange.handle->is_connected() && silence <= options_.stall_timeout + options_.connect_timeout))
+  if (exchange.silence() <= options_.stall_timeout || exchange.silence() <= patience_with(exchange))
     return "";
   return "no byte for " + std::to_string(options_.stall_timeout.count()) + " ms";
+}
+
+milliseconds Engine::patience_with(const Exchange& exchange) const {
+  // A connection that is being made has a time of its own, which libcurl keeps.
+  if (!exchange.handle->is_connected()) return options_.stall_timeout + options_.connect_timeout;
+  // A stream may wait for others that the server serves before it.
+  const bool waits = exchange.lane->shared && exchange.response.status() == 0 && is_alive(*exchange.lane);
+  return waits ? kPatience * options_.stall_timeout : options_.stall_timeout;
+}
+
+bool Engine::is_alive(const Lane& lane) const {
+  return std::any_of(handles_.all().begin(), handles_.all().end(), [&](const auto& handle) {
+    const Exchange* exchange = handle->exchange();
+    return exchange != nullptr && exchange->lane == &lane && exchange->silence() < options_.stall_timeout / 2;
+  });
 }
 
 // Where several exchanges share a connection, ending one leaves the others, and those to come, on what may

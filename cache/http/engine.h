@@ -52,6 +52,8 @@ class Engine {
   void take_back_waiting(Lane& lane);
   bool is_paused(const Exchange& exchange) const;
   std::string stall_of(Exchange& exchange) const;
+  std::chrono::milliseconds patience_with(const Exchange& exchange) const;
+  bool is_alive(const Lane& lane) const;
   void drop_dead_connection(const Exchange& exchange);
 
   const ClientOptions& options_;

@@ -120,7 +120,7 @@ void take_noted(const AdoptContext& context, const AdoptedRevision& model, std::
       plan.left.push_back({file.source, "was not downloaded"});
       continue;
     }
-    const NotedFile& note = noted->second;
+    const LocalMetadata& note = noted->second;
     AdoptedRevision& revision = by_commit.try_emplace(note.commit, model).first->second;
     revision.commit = note.commit;
     if (const auto tree = notes.trees.find(note.commit); tree != notes.trees.end())

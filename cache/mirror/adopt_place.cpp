@@ -18,6 +18,7 @@
 #include "cache/store/open_file.h"
 #include "cache/store/repo_folder.h"
 #include "cache/store/synthetic_commits.h"
+#include "cache/store/whole_file.h"
 
 namespace hf::cache {
 namespace {
@@ -78,13 +79,14 @@ class Placer {
       progress_.advance(file.file.size);
       return;
     }
-    static unsigned counter = 0;
-    const Temporary made{folder_.home() /
-                         (".hf-adopt-" + std::to_string(getpid()) + "-" + std::to_string(counter++))};
-    unlink(made.path.c_str());  // of a killed process with our id
+    const Temporary made{folder_.home() / temporary_name()};
+    // A link is checked before it is made: it is as old as its source, and what is old and half written goes.
+    if (mode_ != AdoptMode::copy) check(file, file.source);
     const bool is_linked = mode_ != AdoptMode::copy && link(file, made.path);
-    if (!is_linked) copy(file, made.path);
-    check(file, made.path);
+    if (!is_linked) {
+      copy(file, made.path);
+      check(file, made.path);
+    }
     std::vector<const TreeFile*> paths;
     for (const AdoptedFile* path : same) paths.push_back(&path->file);
     folder_.place(revision_.commit, made.path, paths, file.sha256);
@@ -129,8 +131,8 @@ class Placer {
   }
 
   // Of the bytes that get the name.
-  void check(const AdoptedFile& file, const fs::path& made) {
-    const ContentHashes hashes = reader_.hash(QuietFile(made), {.sha256 = true});
+  void check(const AdoptedFile& file, const fs::path& bytes) {
+    const ContentHashes hashes = reader_.hash(QuietFile(bytes), {.sha256 = true});
     if (hashes.bytes != file.file.size || hashes.sha256 != file.sha256) fail_changed(file);
   }
 
@@ -192,8 +194,17 @@ class Remover {
     const bool is_link =
         stat(name.c_str(), &taken) == 0 && taken.st_ino == info.st_ino && taken.st_dev == info.st_dev;
     if (!is_link && FileIdentity::of(info) != file.identity) return;
+    if (is_link) chmod(name.c_str(), mode_of_blobs(revision));  // not its private one of before
     remove(file.source);
     for (const fs::path& companion : file.companions) remove(companion);
+  }
+
+  // As the process makes files there.
+  mode_t mode_of_blobs(const AdoptedRevision& revision) const {
+    const Temporary probe{store_.folder(revision.repo) / temporary_name()};
+    const OpenFile made(open(probe.path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    struct stat info {};
+    return made.is_open() && fstat(made.get(), &info) == 0 ? info.st_mode & 0777 : 0644;
   }
 
   void remove(const fs::path& path) {

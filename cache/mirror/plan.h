@@ -20,9 +20,9 @@ struct DownloadRequest {
   std::string revision = "main";
   // The name for it in the cache; nothing: the revision's own, none where that is a commit.
   std::optional<std::string> ref = std::nullopt;
-  Selection selection = {};
   std::optional<std::filesystem::path> local_dir = std::nullopt;  // a folder of the user's, not the cache
-  bool force = false;                                             // fetch also what is there
+  Selection selection = {};
+  bool force = false;                    // fetch also what is there
   bool portable = false;                 // refuse names that other systems do not take
   unsigned workers = 0;                  // connections at a time; 0: by what the server takes
   std::uint64_t large_bytes = 1u << 20;  // from so many on a file has a journal, to go on with later

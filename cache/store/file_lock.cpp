@@ -99,7 +99,7 @@ FileLock::FileLock(const std::filesystem::path& file) {
   for (milliseconds pause{5};; pause = std::min(pause * 2, milliseconds(250))) {
     if (auto lock = attempt(file)) {
       held_ = std::move(lock->held_);
-      marker_.swap(lock->marker_);
+      std::swap(marker_, lock->marker_);
       return;
     }
     check_interrupted();
@@ -153,8 +153,8 @@ FileLock FileLock::make_marker(OpenFile made, const Place& file) {
 }
 
 FileLock::~FileLock() {
-  if (marker_ && held_.is_open() && is_current(held_.get(), *marker_))
-    unlinkat(marker_->fd(), marker_->c_str(), 0);
+  if (marker_.folder && held_.is_open() && is_current(held_.get(), marker_))
+    unlinkat(marker_.fd(), marker_.c_str(), 0);
 }
 
 }  // namespace hf::cache

@@ -35,7 +35,7 @@ class FileLock {
   static FileLock make_marker(OpenFile made, const Folders::Place& file);
 
   OpenFile held_;
-  std::optional<Folders::Place> marker_;  // of a lock that is its file's being there
+  Folders::Place marker_;  // of a lock that is its file's being there; else without folder
 };
 
 enum class Claim { ours, taken, no_locks };

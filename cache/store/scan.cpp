@@ -97,6 +97,20 @@ class RootScan {
 
 }  // namespace
 
+namespace {
+
+void mark_synthetic(const Store& store, CacheContents& cache) {
+  for (CachedRepo& repo : cache.repos) try {
+      const auto commits = synthetic_commits(store, repo.repo);
+      for (CachedRevision& revision : repo.revisions)
+        revision.is_synthetic = commits.contains(revision.commit);
+    } catch (const Error& error) {
+      repo.problems.push_back(error.what());
+    }
+}
+
+}  // namespace
+
 CacheContents contents_of(const Store& store) {
   CacheContents found;
   const fs::path path = fs::absolute(store.root()).lexically_normal();
@@ -107,11 +121,7 @@ CacheContents contents_of(const Store& store) {
                 escaped(path.string(), 4096) + ": is no folder, the folder of a cache is expected");
   if (root.error() != 0) throw system_error(escaped(path.string(), 4096), root.error());
   RootScan(path, root, found).read();
-  for (CachedRepo& repo : found.repos) {
-    const auto synthetic = synthetic_commits(store, repo.repo);
-    for (CachedRevision& revision : repo.revisions)
-      revision.is_synthetic = synthetic.contains(revision.commit);
-  }
+  mark_synthetic(store, found);
   std::sort(found.repos.begin(), found.repos.end(), [](const CachedRepo& a, const CachedRepo& b) {
     return std::tie(a.repo.type, a.repo.id) < std::tie(b.repo.type, b.repo.id);
   });

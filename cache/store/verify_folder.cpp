@@ -47,7 +47,7 @@ class FolderSurveyor {
     return survey_.files.emplace_back(Checked{path, {}, "", 0, verdict, std::move(why)});
   }
 
-  static std::optional<std::uint64_t> size_of(const FolderNotes& notes, const NotedFile& noted,
+  static std::optional<std::uint64_t> size_of(const FolderNotes& notes, const LocalMetadata& noted,
                                               const std::string& path) {
     const auto tree = notes.trees.find(noted.commit);
     if (tree == notes.trees.end()) return std::nullopt;

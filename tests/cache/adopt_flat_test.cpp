@@ -30,7 +30,7 @@ TEST_CASE("URLs of the flat cache say what they say for certain") {
 }
 
 TEST_CASE("The flat cache of old transformers is taken over as far as it says what it is") {
-  const Folder folder;
+  const Foreign folder;
   const fs::path flat = folder.dir / "flat";
   const auto add = [&](const std::string& url, const std::string& etag, const std::string& text,
                        const std::string& suffix = "") {

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "cache/adoption.h"
+#include "cache/store/scan.h"
 #include "cache/store/synthetic_commits.h"
 #include "support/child.h"
 #include "support/error_of.h"
@@ -17,7 +18,7 @@ using namespace hf::test;
 using namespace hf::cache;
 
 TEST_CASE("A folder becomes the revision that the user names") {
-  const Folder folder;
+  const Foreign folder;
   const AdoptPlan plan = folder.adopt({.commit = kCommit});
   CHECK(plan.is_whole());
   CHECK(read_text(folder.home() / "refs/main") == kCommit);
@@ -32,7 +33,7 @@ TEST_CASE("A folder becomes the revision that the user names") {
 }
 
 TEST_CASE("A commit that nothing tells is refused, or made up of the content") {
-  const Folder folder;
+  const Foreign folder;
   CHECK(error_of([&] { folder.plan({}); }) == ErrorKind::usage);
   CHECK_FALSE(fs::exists(folder.store.root()));
   const AdoptPlan plan = folder.adopt({.ref = "local", .synthetic = true});
@@ -40,17 +41,21 @@ TEST_CASE("A commit that nothing tells is refused, or made up of the content") {
   CHECK(is_commit(commit));
   CHECK(read_text(folder.home() / "refs/local") == commit);
   CHECK(synthetic_commits(folder.store, kRepo).contains(commit));
+  CHECK(scan(folder.store)[0].revisions[0].is_synthetic);
+  CHECK(scan(folder.store)[0].problems.empty());
+  CHECK(run("hfcache", {"ls", "--cache-dir", folder.store.root().string()}).out.find("local (synthetic)") !=
+        std::string::npos);
   CHECK(fs::exists(folder.home() / "trees" / (commit + ".json")));
   CHECK(verify(folder.store, {.complete = true}, no_progress()).count(Verdict::missing) == 0);
   CHECK(folder.is_right());
-  const Folder again;
+  const Foreign again;
   CHECK(again.plan({.synthetic = true}).revisions[0].commit == commit);
   put(again.source / "config.json", "{ }\n");
   CHECK(again.plan({.synthetic = true}).revisions[0].commit != commit);
 }
 
 TEST_CASE("A folder of files needs to be told whose they are") {
-  const Folder folder;
+  const Foreign folder;
   CHECK(error_of([&] {
           plan_adopt(folder.source, folder.store, {.commit = kCommit}, nullptr, no_progress());
         }) == ErrorKind::usage);
@@ -60,7 +65,7 @@ TEST_CASE("A folder of files needs to be told whose they are") {
 }
 
 TEST_CASE("The notes of a download tell the commit and the hashes") {
-  const Folder folder;
+  const Foreign folder;
   folder.note_all();
   put(folder.source / "mine.txt", "x");
   const AdoptPlan plan = folder.adopt({});
@@ -72,7 +77,7 @@ TEST_CASE("The notes of a download tell the commit and the hashes") {
 }
 
 TEST_CASE("Files of several downloads become several revisions, the last of which gets the ref") {
-  const Folder folder;
+  const Foreign folder;
   const std::string other(40, 'd');
   folder.note_all();
   folder.note("config.json", git_sha1_of(folder.config), other, "1800000000");
@@ -84,7 +89,7 @@ TEST_CASE("Files of several downloads become several revisions, the last of whic
 }
 
 TEST_CASE("A file that was changed since it was downloaded refuses the revision, or makes one of its own") {
-  const Folder folder;
+  const Foreign folder;
   folder.note_all();
   put(folder.source / "config.json", "{ }");
   const AdoptPlan plan = folder.adopt({});
@@ -99,7 +104,7 @@ TEST_CASE("A file that was changed since it was downloaded refuses the revision,
 }
 
 TEST_CASE("A pointer of git-lfs is no content, but git-lfs may have it") {
-  const Folder folder;
+  const Foreign folder;
   const std::string oid = sha256_of(folder.weights);
   put(folder.source / "sub/same.safetensors",
       "version https://git-lfs.github.com/spec/v1\noid sha256:" + oid + "\nsize " +
@@ -115,7 +120,7 @@ TEST_CASE("A pointer of git-lfs is no content, but git-lfs may have it") {
 }
 
 TEST_CASE("What leads out of the folder or is no file is not taken") {
-  const Folder folder;
+  const Foreign folder;
   put(folder.dir / "secret", "x");
   fs::create_symlink("../secret", folder.source / "out");
   fs::create_symlink("config.json", folder.source / "within.json");
@@ -129,8 +134,8 @@ TEST_CASE("What leads out of the folder or is no file is not taken") {
   CHECK(read_text(folder.snapshot() / "within.json") == folder.config);
 }
 
-TEST_CASE("A move leaves nothing behind, also from another file system's point of view") {
-  const Folder folder;
+TEST_CASE("A move leaves nothing behind") {
+  const Foreign folder;
   const auto inode = [](const fs::path& path) {
     struct stat info {};
     REQUIRE(stat(path.c_str(), &info) == 0);
@@ -138,14 +143,17 @@ TEST_CASE("A move leaves nothing behind, also from another file system's point o
   };
   folder.note_all();
   const ino_t before = inode(folder.source / "config.json");
+  fs::permissions(folder.source / "config.json", fs::perms::owner_read | fs::perms::owner_write);
   folder.adopt({.mode = AdoptMode::move});
   CHECK(inode(folder.snapshot() / "config.json") == before);
+  CHECK(fs::status(folder.snapshot() / "config.json").permissions() ==
+        fs::status(folder.home() / "refs/main").permissions());  // as the cache's other files
   CHECK_FALSE(fs::exists(folder.source));
   CHECK(folder.is_right());
 }
 
 TEST_CASE("A move that is refused or is not all of the folder leaves the rest") {
-  const Folder folder;
+  const Foreign folder;
   folder.note_all();
   put(folder.source / "sub/mine.txt", "x");
   SUBCASE("the rest") {
@@ -161,7 +169,7 @@ TEST_CASE("A move that is refused or is not all of the folder leaves the rest") 
 }
 
 TEST_CASE("A move of a made-up revision that was broken off is ended by the next") {
-  const Folder folder;
+  const Foreign folder;
   const std::string commit = folder.adopt({.synthetic = true}).revisions[0].commit;
   fs::remove(folder.source / "config.json");
   CHECK(folder.adopt({.synthetic = true, .mode = AdoptMode::move}).revisions[0].commit == commit);
@@ -170,7 +178,7 @@ TEST_CASE("A move of a made-up revision that was broken off is ended by the next
 }
 
 TEST_CASE("Links are the same file under two names") {
-  const Folder folder;
+  const Foreign folder;
   folder.adopt({.commit = kCommit, .mode = AdoptMode::link});
   CHECK(fs::hard_link_count(folder.source / "config.json") == 2);
   CHECK(count_files(folder.source) == 5);
@@ -178,7 +186,7 @@ TEST_CASE("Links are the same file under two names") {
 }
 
 TEST_CASE("A wrong blob that stands in the way is replaced, a right one is kept") {
-  const Folder folder;
+  const Foreign folder;
   put(folder.home() / "blobs" / git_sha1_of(folder.config), "{ }");  // of the same length
   folder.adopt({.commit = kCommit});
   CHECK(folder.is_right());
@@ -187,7 +195,7 @@ TEST_CASE("A wrong blob that stands in the way is replaced, a right one is kept"
 }
 
 TEST_CASE("A file that changes between plan and execution is found out, and no ref is written") {
-  const Folder folder;
+  const Foreign folder;
   const AdoptPlan plan = folder.plan({.commit = kCommit});
   std::string changed = folder.weights;
   changed[1000] ^= 1;
@@ -221,7 +229,7 @@ TEST_CASE("The Hub tells commit and hashes of a folder of files") {
 }
 
 TEST_CASE("hfcache adopt reports each file, and exits with 6 when one is not what it should be") {
-  const Folder folder;
+  const Foreign folder;
   const auto adopt = [&](std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"adopt", folder.source.string()});
     return run("hfcache", arguments,
@@ -249,7 +257,7 @@ TEST_CASE("hfcache adopt reports each file, and exits with 6 when one is not wha
 TEST_CASE("An adoption that is killed leaves the source whole or the cache right") {
   std::mt19937_64 random(11);
   for (int round = 0; round < 6; ++round) {
-    const Folder folder;
+    const Foreign folder;
     Child child("hfcache",
                 {"adopt", folder.source.string(), "--repo-id", "acme/mine", "--synthetic-commit", "--move"},
                 {{"HF_HUB_CACHE", folder.store.root().string()}, {"HF_HUB_OFFLINE", "1"}});

@@ -19,13 +19,13 @@ inline std::string git_sha1_of(const std::string& text) {
 }
 
 // A folder of files to adopt, and an empty cache.
-struct Folder {
+struct Foreign {
   TempDir dir;
   std::filesystem::path source = dir / "source";
   cache::Store store{dir / "cache"};
   const std::string config = "{}\n", weights = noise(3 << 20, 1);
 
-  Folder() {
+  Foreign() {
     put(source / ".gitattributes", "*.safetensors filter=lfs diff=lfs merge=lfs -text\n");
     put(source / "config.json", config);
     put(source / "sub/model.safetensors", weights);

@@ -58,9 +58,10 @@ std::vector<std::string> fullest(const Watched& watched, TerminalSize size = {})
 
 TEST_CASE("On a terminal all of a download and its large files are shown, and the path stays") {
   Slow slow;
-  const Watched watched = slow.watch({"acme/slow"});
+  const TerminalSize wide{.columns = 400};  // the path that is printed at the end fits as well
+  const Watched watched = slow.watch({"acme/slow"}, {}, wide);
   CHECK(watched.code == 0);
-  const std::vector<std::string> during = fullest(watched);
+  const std::vector<std::string> during = fullest(watched, wide);
   REQUIRE(during.size() >= 2);
   CHECK(during[0].starts_with("acme/slow  "));
   CHECK(during[0].find("/2 files  ") != std::string::npos);
@@ -68,7 +69,7 @@ TEST_CASE("On a terminal all of a download and its large files are shown, and th
   CHECK(during[1].starts_with("  weights.safetensors  "));
   CHECK(during[1].ends_with("]"));
   CHECK(watched.shown.find("\033[32m") != std::string::npos);
-  const std::vector<std::string> after = screen_after(watched);
+  const std::vector<std::string> after = screen_after(watched, wide);
   REQUIRE(after.size() == 2);  // nothing of the display but its last line
   CHECK(after[0].starts_with("acme/slow  2 files  3.1 MB in 0:0"));
   CHECK(after[1].find("/snapshots/") != std::string::npos);

@@ -48,14 +48,6 @@ TEST_CASE("A dry run writes nothing") {
   CHECK_FALSE(fs::exists(loopback.cache_root()));
 }
 
-TEST_CASE("What a download did as JSON") {
-  Loopback loopback;
-  const auto json = nlohmann::json::parse(hfcache(loopback, {"download", "acme/tiny", "--json"}).out);
-  CHECK(fs::is_directory(json["path"].get<std::string>()));
-  CHECK(json["repo_id"] == "acme/tiny");
-  CHECK(json["bytes_to_fetch"].get<std::uint64_t>() == json["total_bytes"].get<std::uint64_t>());
-}
-
 TEST_CASE("Exit codes tell the kind of failure") {
   Loopback loopback;
   put(loopback.root() / "acme/gated/config.json", "{}");

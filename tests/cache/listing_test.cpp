@@ -47,6 +47,7 @@ std::vector<CachedRepo> some() {
             revision("c2", {}, 9, 2'000'000, 24h * 20)})};
   repos[1].partial_bytes = 7;
   repos[2].problems = {"odd"};
+  repos[2].revisions[0].is_synthetic = true;
   return repos;
 }
 
@@ -98,6 +99,7 @@ TEST_CASE("Repositories that a filter keeps") {
       {"detached", "acme/tiny"},
       {"partial", "acme/tiny"},
       {"problems", "zoo/big"},
+      {"synthetic", "zoo/big"},
   };
   for (const auto& [filter, expected] : cases) {
     CAPTURE(filter);
@@ -108,7 +110,7 @@ TEST_CASE("Repositories that a filter keeps") {
 TEST_CASE("Revisions that a filter keeps") {
   const std::pair<const char*, const char*> cases[] = {
       {"detached", "b1 c2"}, {"refs=main", "a1 c1"},    {"size>1MB", "b1 c2"},  {"commit=c*", "c1 c2"},
-      {"used>15d", "b1 c2"}, {"modified>30d", "b1 c2"}, {"type=dataset", "b1"},
+      {"used>15d", "b1 c2"}, {"modified>30d", "b1 c2"}, {"type=dataset", "b1"}, {"synthetic", "c1"},
   };
   for (const auto& [filter, expected] : cases) {
     CAPTURE(filter);

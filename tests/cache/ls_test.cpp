@@ -123,6 +123,20 @@ TEST_CASE("JSON with whole numbers and times of UTC") {
   CHECK(used.back() == 'Z');
 }
 
+TEST_CASE("Revisions that adopt made up are marked") {
+  CacheByHand cache;
+  fill(cache);
+  cache.write(cache.root() / ".locks/models--acme--tiny/synthetic", CacheByHand::commit('b') + "\n");
+  const std::string table = ls(cache, {"--revisions"}).out;
+  CHECK(table.find("aaaaaaaaaaaa  main ") != std::string::npos);
+  CHECK(table.find("bbbbbbbbbbbb  (synthetic) ") != std::string::npos);
+  CHECK(ls(cache).out.find("main (synthetic) ") != std::string::npos);
+  const auto json = nlohmann::json::parse(ls(cache, {"--revisions", "--filter", "synthetic", "--json"}).out);
+  REQUIRE(json.size() == 1);
+  CHECK(json[0]["commit"] == CacheByHand::commit('b'));
+  CHECK(json[0]["synthetic"] == true);
+}
+
 TEST_CASE("What is wrong is told on standard error and shows no raw bytes") {
   CacheByHand cache;
   fill(cache);

@@ -144,6 +144,28 @@ TEST_CASE("What the Hub does not give stays as it is, and the rest is mended") {
   CHECK(cache.verified().count(Verdict::wrong) == 1);
 }
 
+TEST_CASE("A folder that was downloaded into is repaired where its repository is told") {
+  Loopback loopback;
+  const TempDir dir;
+  auto request = loopback.request();
+  request.local_dir = dir / "folder";
+  loopback.download(request);
+  const auto hfcache = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"verify", "--local-dir", (dir / "folder").string()});
+    return run("hfcache", arguments,
+               {{"HF_ENDPOINT", loopback.hub().url()}, {"HF_HUB_CACHE", loopback.cache_root().string()}});
+  };
+  CHECK(hfcache({}).code == 0);
+  CHECK(run("hfcache", {"verify", "--cache-dir", loopback.cache_root().string()}).code == 0);
+  put(dir / "folder/config.json", "changed");
+  fs::remove(dir / "folder/model.safetensors");
+  CHECK(hfcache({}).code == 1);
+  CHECK(hfcache({"--repair"}).code == 2);
+  CHECK(hfcache({"--repair", "acme/tiny"}).code == 0);
+  CHECK(read_text(dir / "folder/model.safetensors") ==
+        read_text(loopback.root() / Loopback::kRepo / "model.safetensors"));
+}
+
 TEST_CASE("hfcache verify --repair ends in 0 when all is right, else in 1 and says why") {
   Damaged cache;
   cache.flip("config.json");

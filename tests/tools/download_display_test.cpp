@@ -86,7 +86,7 @@ TEST_CASE("what is waited for counts down, the longest wait of several") {
   shown.now += 26s;
   shown.display.tick();
   CHECK(shown.text().size() == 1);
-  shown.display.retrying(&shown[0], 1500ms, "HTTP 503");
+  shown.display.retrying(&shown[0], 1500ms, "b.bin: HTTP 503");
   CHECK(shown.text()[1] == "  b.bin: HTTP 503, again in 2 s");
 }
 

@@ -161,7 +161,7 @@ TEST_CASE("bash completes commands, options, choices, files and what the cache h
   const std::map<std::string, std::string> cache = {{"HF_HUB_CACHE", dir / "cache"}};
 
   CHECK(bash_offers(script, {"dow"}) == Words{"download"});
-  CHECK(bash_offers(script, {"download", "x", "--re"}) == Words{"--repo-type", "--revision"});
+  CHECK(bash_offers(script, {"download", "x", "--re"}) == Words{"--ref", "--repo-type", "--revision"});
   CHECK(bash_offers(script, {"download", "--repo-type", ""}) == Words{"dataset", "model", "space"});
   CHECK(bash_offers(script, {"download", "--repo-type", "=", "d"}) == Words{"dataset"});
   CHECK(bash_offers(script, {"download", "--repo-type", "="}) == Words{"dataset", "model", "space"});

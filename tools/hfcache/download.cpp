@@ -31,7 +31,7 @@ struct DownloadOptions : CommonOptions, RepoOptions {
   std::string list;  // of repositories
   std::optional<std::string> ref;
   std::optional<fs::path> local_dir, token_file;
-  bool force = false, dry_run = false;
+  bool force = false, dry_run = false, portable = false;
   std::optional<unsigned> max_workers;
   std::uint64_t checkpoint_bytes = 1u << 20, limit_rate = 0;
 };
@@ -44,9 +44,10 @@ DownloadRequest request_of(const DownloadOptions& options) {
   return {.repo = repo_of(options),
           .revision = options.revision,
           .ref = options.ref,
-          .selection = {options.files, options.include, options.exclude},
           .local_dir = options.local_dir,
+          .selection = {options.files, options.include, options.exclude},
           .force = options.force,
+          .portable = options.portable,
           .workers = options.max_workers.value_or(0),
           .block_bytes = options.checkpoint_bytes};
 }
@@ -169,6 +170,7 @@ std::vector<Argument> selection_rows(DownloadOptions& o) {
           option("--local-dir", "DIR", o.local_dir, "Put the files themselves here, not into the cache")
               .completed_as(Completes::folder),
           flag("--force-download", o.force, "Fetch also what is there"),
+          flag("--portable", o.portable, "Refuse names that other systems do not take, instead of warning"),
           flag("--dry-run", o.dry_run, "Only show what would be done"),
           rate,
           number("--max-workers", "N", o.max_workers,

@@ -146,11 +146,14 @@ std::vector<LiveLine> DownloadDisplay::frame(std::size_t rows) const {
   if (wait_) {
     const double left = std::max(0.0, seconds(wait_->until - now_()));
     const std::string time = std::to_string(static_cast<long>(left + 0.999)) + " s";
-    std::string text = "  " + (wait_->subject.empty() ? label_ : wait_->subject) + ": ";
-    if (wait_->why.starts_with("HTTP 429"))
+    const std::string& subject = wait_->subject.empty() ? label_ : wait_->subject;
+    std::string_view why = wait_->why;
+    if (why.starts_with(subject + ": ")) why.remove_prefix(subject.size() + 2);
+    std::string text = "  " + subject + ": ";
+    if (why.find("HTTP 429") != std::string_view::npos)
       text += "the server asks to wait, " + time + " more";
     else
-      text += wait_->why + ", again in " + time;
+      text += std::string(why) + ", again in " + time;
     lines.push_back({std::move(text)});
   }
   return lines;

@@ -62,10 +62,10 @@ std::string typed_token() {
   if (isatty(STDIN_FILENO) == 0)
     throw Error(ErrorKind::usage,
                 "standard input: is no terminal to ask for a token, --token-file - takes it from there");
-  std::fputs("Token (it is not shown): ", stderr);
   std::string text;
   {
-    const NoEcho hidden;
+    const NoEcho hidden;  // first: what is typed at the sight of the question must not be seen, nor lost
+    std::fputs("Token (it is not shown): ", stderr);
     text = read_standard_input(kMostBytes, Until::line_end);
   }
   return not_empty(cleaned_token(std::move(text), "the token"), "the terminal");
