@@ -12,7 +12,7 @@ SmallFetch::~SmallFetch() {
   if (ticket_ != 0) context_.hub.client().cancel(ticket_);
 }
 
-void SmallFetch::begin() {
+void SmallFetch::begin(bool) {
   context_.events.file_started(file_, 0);
   if (file_.size == 0)
     check_whole();  // needs no request
