@@ -276,6 +276,7 @@ void LargeFetch::stream_done(PartStream& stream, const Response& response, std::
 
 void LargeFetch::judge(PartStream& stream, const Response& response) {
   const ByteSpan rest = stream.rest();
+  if (response.ok() && rest.size() == 0) return fill();  // however the answer ended
   if (!response.failure.empty()) {
     if (stream.direct() && !stream.has_answered()) address_.clear();  // another way may be open
     return again(response, response.failure, false);
