@@ -57,6 +57,7 @@ std::string Fetch::subject() const { return escaped(file_.path, 1000); }
 
 void Fetch::count_hops(const Response& response) {
   if (!response.hops.empty()) context_.report.redirects += response.hops.size() - 1;
+  context_.hub.note_warnings(response);
 }
 
 }  // namespace hf::cache

@@ -68,7 +68,8 @@ class Fetch {
   Fetch(const Fetch&) = delete;
   Fetch& operator=(const Fetch&) = delete;
 
-  virtual void begin() = 0;
+  // `has_lock`: no other program that knows of locks writes a partial file of this content.
+  virtual void begin(bool has_lock) = 0;
   virtual std::size_t connections() const = 0;
   virtual void use_spare_connections() {}
 

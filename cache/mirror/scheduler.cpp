@@ -182,7 +182,7 @@ void Scheduler::begin(std::size_t job) {
       small_bytes_ += file.size;
     }
     active_.push_back(job);
-    one.fetch->begin();
+    one.fetch->begin(one.lock.has_value());
   } catch (const Error& error) {
     end_fetch(job);
     fail(job, error);

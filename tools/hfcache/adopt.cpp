@@ -9,6 +9,7 @@
 #include "cache/hub/credentials.h"
 #include "tools/hfcache/commands.h"
 #include "tools/hfcache/remote.h"
+#include "tools/hfcache/token_input.h"
 #include "tools/program/program.h"
 
 namespace hf::cache {
@@ -47,7 +48,7 @@ class Planner {
       : environment_(Environment::of_process()), store_(Store::of(environment_, options.cache_dir)) {
     if (is_offline(environment_)) return;
     client_.emplace(remote_options(environment_));
-    hub_.emplace(*client_, endpoint(environment_), token(environment_, options.token_file));
+    hub_.emplace(*client_, endpoint(environment_), token_for(environment_, options.token_file));
   }
 
   AdoptPlan plan(const std::filesystem::path& path, const AdoptRequest& request, Progress& progress) const {
@@ -160,7 +161,7 @@ Command adopt_command() {
                    "--revision 607a30d783dfa663caf39e06633721c8d4cfcd7e",
                    "hfcache adopt ./mine --repo-id acme/mine --synthetic-commit --move"},
       .exits =
-          exits_of({0, 2, 3, 6, 8, 130}, {{6, "a file is not what it should be; the others were taken"}}),
+          exits_of({0, 2, 3, 6, 8, 130}, {{6, "A file is not what it should be; the others were taken"}}),
       .arguments = joined(
           {{positional("PATH", o->paths, "Folders to take over").must().completed_as(Completes::folder),
             option("--repo-id", "REPO_ID", o->repo_id, "Whose files they are: needed for a folder of files")
@@ -176,9 +177,7 @@ Command adopt_command() {
             flag("--dry-run", o->dry_run, "Only show what would be done"),
             number("-j,--jobs", "N", o->jobs, "Files hashed at a time; one a core where it is not given", 1,
                    256),
-            option("--token-file", "FILE", o->token_file,
-                   "File with the token, instead of HF_TOKEN and the stored login")
-                .completed_as(Completes::file)},
+            token_file_row(o->token_file)},
            common_rows(*o)}),
       .run = [o] { return run_adopt(*o); }};
 }

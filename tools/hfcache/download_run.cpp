@@ -142,6 +142,12 @@ std::string DownloadRun::label(const DownloadJob& job) const {
 
 void DownloadRun::plan(const std::string& endpoint, const std::string& token) {
   hub_ = std::make_unique<Hub>(*client_, endpoint, token);
+  hub_->on_warning([this](std::string_view text) {
+    if (display_)
+      display_->warned(text);
+    else if (!output_.quiet)
+      Notes().warned(text);
+  });
   Failures failures(jobs_);
   for (DownloadJob& job : jobs_) {
     current_ = &job;

@@ -10,6 +10,7 @@
 #include "cache/mirror/repair.h"
 #include "tools/hfcache/commands.h"
 #include "tools/hfcache/remote.h"
+#include "tools/hfcache/token_input.h"
 #include "tools/program/program.h"
 
 namespace hf::cache {
@@ -64,7 +65,7 @@ VerifyReport checked(const VerifyOptions& options, const VerifyRequest& request)
 void repair_all(const VerifyOptions& options, VerifyRequest request, VerifyReport& report) {
   const Environment environment = Environment::of_process();
   Client client(remote_options(environment));
-  const Hub hub(client, endpoint(environment), token(environment, options.token_file));
+  const Hub hub(client, endpoint(environment), token_for(environment, options.token_file));
   const Store store = Store::of(environment, options.cache_dir);
   for (int round = 0; round < 2 && !is_right(report); ++round) {
     Progress& progress = terminal_progress(options.quiet);
@@ -184,7 +185,7 @@ Command verify_command() {
           .examples = {"hfcache verify", "hfcache verify openai-community/gpt2 --revision main --json",
                        "hfcache verify --repair", "hfcache verify --local-dir ./gpt2",
                        "hfcache verify --local-dir ./gpt2 --repair openai-community/gpt2"},
-          .exits = exits_of({0, 1, 2, 3, 6, 8, 130}, {{1, "something is wrong or missing"}}),
+          .exits = exits_of({0, 1, 2, 3, 6, 8, 130}, {{1, "Something is wrong or missing"}}),
           .arguments = joined(
               {{positional("REPO_ID", o->repo_ids, "Only these repositories").completed_as(Completes::repo),
                 option("--repo-type", "TYPE", o->repo_type, "Type of the repositories")
@@ -199,9 +200,7 @@ Command verify_command() {
                 flag("--repair", o->repair, "Fetch from the Hub what is wrong or missing"),
                 number("-j,--jobs", "N", o->jobs, "Files read at a time; one a core where it is not given", 1,
                        256),
-                option("--token-file", "FILE", o->token_file,
-                       "File with the token, instead of HF_TOKEN and the stored login")
-                    .completed_as(Completes::file)},
+                token_file_row(o->token_file)},
                common_rows(*o)}),
           .run = [o] { return run_verify(*o); }};
 }
