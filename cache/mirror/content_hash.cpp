@@ -1,6 +1,7 @@
 #include "cache/mirror/content_hash.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,11 +9,13 @@
 #include <utility>
 
 #include "base/escape.h"
+#include "cache/store/open_file.h"
 
 namespace hf::cache {
 namespace {
 
-constexpr std::size_t kReadBytes = 256 << 10;       // stays in the processor's cache between copy and hash
+constexpr std::size_t kReadBytes = 256 << 10;  // stays in the processor's cache between copy and hash
+constexpr std::size_t kCopyBytes = 1 << 20;
 constexpr std::uint64_t kTurnBytes = 8u << 20;      // then other files have their turn
 constexpr std::uint64_t kRestBytes = 64u << 20;     // hashed at the end, so that the next run has them
 constexpr std::uint64_t kWriteOutBytes = 8u << 20;  // the disk begins with these while the rest arrives
@@ -35,6 +38,12 @@ void ContentHash::check(Journal journal) {
   schedule();
 }
 
+void ContentHash::copy_from(std::filesystem::path source) {
+  const std::lock_guard lock(mutex_);
+  to_copy_ = std::move(source);
+  schedule();
+}
+
 void ContentHash::extend(std::uint64_t prefix) {
   const std::lock_guard lock(mutex_);
   available_ = std::max(available_, prefix);
@@ -50,7 +59,7 @@ void ContentHash::add_block(ByteSpan block) {
 // A thread wakes for each block, not for each packet.
 bool ContentHash::has_work() const {
   const std::uint64_t waiting = available_ - std::min<std::uint64_t>(hashed_, available_);
-  return to_check_ || !blocks_.empty() || waiting >= block_bytes_ ||
+  return to_check_ || to_copy_ || !blocks_.empty() || waiting >= block_bytes_ ||
          (waiting > 0 && available_ == file_.size);
 }
 
@@ -77,6 +86,7 @@ void ContentHash::run() {
 
 void ContentHash::turn() {
   std::optional<Journal> journal;
+  std::optional<std::filesystem::path> source;
   std::optional<ByteSpan> block;
   std::uint64_t end = 0;
   {
@@ -85,6 +95,8 @@ void ContentHash::turn() {
     while (!blocks_.empty() && blocks_.front().end <= hashed_) blocks_.pop_front();
     if (to_check_) {
       journal = std::exchange(to_check_, std::nullopt);
+    } else if (to_copy_) {
+      source = std::exchange(to_copy_, std::nullopt);
     } else if (available_ > hashed_) {
       end = std::min<std::uint64_t>(available_, hashed_ + kTurnBytes);
     } else if (!blocks_.empty()) {
@@ -93,6 +105,7 @@ void ContentHash::turn() {
     }
   }
   if (journal) check_now(*journal);
+  if (source) copy_now(*source);
   if (end > 0) hash_up_to(end);
   if (block) hash_block(*block);
   if (hashed_ != file_.size || told_) return;
@@ -117,6 +130,27 @@ void ContentHash::check_now(const Journal& journal) {
     if (hasher.hex() == block.sha256) right.add(block.span);
   }
   news_.checked(std::move(right));
+}
+
+// What cannot be read of the source is fetched like the rest.
+void ContentHash::copy_now(const std::filesystem::path& source) {
+  std::vector<std::byte> buffer(kCopyBytes);
+  std::uint64_t copied = 0;
+  const OpenFile from(open(source.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  struct stat info {};
+  const bool is_file = from.is_open() && fstat(from.get(), &info) == 0 && S_ISREG(info.st_mode);
+  while (is_file && copied < file_.size) {
+    if (hurry_) return;
+    const std::size_t want = std::min<std::uint64_t>(buffer.size(), file_.size - copied);
+    const ssize_t got = pread(from.get(), buffer.data(), want, static_cast<off_t>(copied));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    part_.write(copied, std::span(buffer).first(static_cast<std::size_t>(got)));
+    copied += static_cast<std::uint64_t>(got);
+  }
+  Ranges there;
+  there.add({0, copied});
+  news_.checked(std::move(there));
 }
 
 // The last mark that the bytes agree with stands for all before it, whatever others say. Leaves the hashes
@@ -201,7 +235,7 @@ void ContentHash::stop() {
 void ContentHash::note_rest() {
   hurry_ = false;
   try {
-    if (to_check_ || told_) return;
+    if (to_check_ || to_copy_ || told_) return;
     hash_up_to(std::min<std::uint64_t>(available_, hashed_ + kRestBytes));
     note_prefix();
     for (std::uint64_t done = 0; !blocks_.empty() && done < kRestBytes; blocks_.pop_front()) {

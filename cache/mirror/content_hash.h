@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <filesystem>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -43,6 +44,9 @@ class ContentHash {
 
   // Hashes again what the journal of an earlier process speaks of. Once, before all else.
   void check(Journal journal);
+  // Copies what another program left of the file, unverified: its bytes are checked() by their number alone,
+  // and right when the whole file is. Once, before all else.
+  void copy_from(std::filesystem::path source);
   void extend(std::uint64_t prefix);  // the first so many bytes are there
   void add_block(ByteSpan block);     // a block is there ahead of them: noted when there is time
   void stop();                        // at once; no news after it
@@ -54,6 +58,7 @@ class ContentHash {
   void run();
   void turn();
   void check_now(const Journal& journal);
+  void copy_now(const std::filesystem::path& source);
   std::uint64_t last_right(const std::vector<PrefixMark>& marks);
   void hash_up_to(std::uint64_t end);
   void hash_block(ByteSpan block);
@@ -78,6 +83,7 @@ class ContentHash {
   std::mutex mutex_;
   std::condition_variable rests_;
   std::optional<Journal> to_check_;
+  std::optional<std::filesystem::path> to_copy_;
   std::deque<ByteSpan> blocks_;
   std::uint64_t available_ = 0;
   bool running_ = false, stopped_ = false;

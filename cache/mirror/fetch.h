@@ -68,7 +68,8 @@ class Fetch {
   Fetch(const Fetch&) = delete;
   Fetch& operator=(const Fetch&) = delete;
 
-  virtual void begin() = 0;
+  // `has_lock`: no other program that knows of locks writes a partial file of this content.
+  virtual void begin(bool has_lock) = 0;
   virtual std::size_t connections() const = 0;
   virtual void use_spare_connections() {}
 
@@ -91,7 +92,7 @@ class Fetch {
   std::optional<std::chrono::milliseconds> wait_after(const Response& response, const std::string& why,
                                                       bool progress);
   std::string subject() const;
-  void count_hops(const Response& response);
+  void note_answer(const Response& response);  // its hops, and what the Hub warns of
 
   FetchContext& context_;
   const std::size_t job_;

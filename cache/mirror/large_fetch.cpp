@@ -1,5 +1,7 @@
 #include "cache/mirror/large_fetch.h"
 
+#include <sys/stat.h>
+
 #include <utility>
 
 #include "base/escape.h"
@@ -27,9 +29,10 @@ bool is_gone(const Response& response) {
 
 LargeFetch::~LargeFetch() { end(); }
 
-void LargeFetch::begin() {
+void LargeFetch::begin(bool has_lock) {
   if (adopt()) return;
   open_new();
+  if (has_lock && copy_of_huggingface_hub()) return;
   context_.events.file_started(file_, 0);
   fill();
 }
@@ -55,6 +58,17 @@ bool LargeFetch::adopt() {
     hash_->check(std::move(journal));
   }
   return part_ != nullptr;
+}
+
+// Versions of it that resume a download, which end with 1.17, keep <etag>.incomplete. Nothing tells that its
+// bytes are right but the hash of the whole file.
+bool LargeFetch::copy_of_huggingface_hub() {
+  const std::filesystem::path left = context_.parts / (file_.etag() + ".incomplete");
+  struct stat info {};
+  if (lstat(left.c_str(), &info) != 0 || !S_ISREG(info.st_mode) || info.st_size == 0) return false;
+  copied_ = checking_ = true;
+  hash_->copy_from(left);
+  return true;
 }
 
 void LargeFetch::open_new() {
@@ -94,6 +108,10 @@ void LargeFetch::checked(const Ranges& right) {
 }
 
 void LargeFetch::hashed(const ContentDigests& digests) {
+  if (digests.etag != file_.etag() && std::exchange(copied_, false)) {
+    restart("what huggingface_hub left of the file is not right");
+    return fill();
+  }
   if (digests.etag != file_.etag())
     return wrong({"the content's hash is " + digests.etag + ", the revision's list says " + file_.etag()},
                  true);
@@ -109,6 +127,8 @@ void LargeFetch::hashed(const ContentDigests& digests) {
 
 void LargeFetch::fill() {
   if (over_ || checking_) return;
+  // A process that was stopped for long may find that another one goes on with its file.
+  if (!waiting_ && streams_.empty() && !part_->is_ours()) restart("another process took it for left behind");
   while (!waiting_ && streams_.size() < wanted_ && (streams_.empty() || context_.site.has_spare_connection()))
     if (!start_stream()) return;
 }
@@ -238,7 +258,7 @@ void LargeFetch::stream_done(PartStream& stream, const Response& response, std::
   ended_.push_back(std::move(*at));  // this is its own call: deleted later
   streams_.erase(at);
   if (ended_.size() == 1) later(milliseconds(0), [this] { ended_.clear(); });
-  count_hops(response);
+  note_answer(response);
   if (over_) return;
   try {
     if (thrown) std::rethrow_exception(thrown);
@@ -256,6 +276,7 @@ void LargeFetch::stream_done(PartStream& stream, const Response& response, std::
 
 void LargeFetch::judge(PartStream& stream, const Response& response) {
   const ByteSpan rest = stream.rest();
+  if (response.ok() && rest.size() == 0) return fill();  // however the answer ended
   if (!response.failure.empty()) {
     if (stream.direct() && !stream.has_answered()) address_.clear();  // another way may be open
     return again(response, response.failure, false);

@@ -21,7 +21,7 @@ class LargeFetch final : public Fetch, public StreamOwner {
   using Fetch::Fetch;
   ~LargeFetch() override;
 
-  void begin() override;
+  void begin(bool has_lock) override;
   std::size_t connections() const override { return std::max<std::size_t>(streams_.size(), 1); }
   void use_spare_connections() override { fill(); }
 
@@ -34,6 +34,7 @@ class LargeFetch final : public Fetch, public StreamOwner {
   void stream_done(PartStream& stream, const Response& response, std::exception_ptr thrown) override;
 
   bool adopt();
+  bool copy_of_huggingface_hub();
   void open_new();
   void watch();  // a hash follows the part
   void checked(const Ranges& right);
@@ -65,7 +66,7 @@ class LargeFetch final : public Fetch, public StreamOwner {
   std::string address_, address_etag_;  // where the bytes lie, of the last answer by way of the Hub
   bool ranges_work_ = true, expired_ = false;
   std::size_t wanted_ = 1;  // connections
-  bool checking_ = false, waiting_ = false, over_ = false, has_looked_ = false;
+  bool checking_ = false, copied_ = false, waiting_ = false, over_ = false, has_looked_ = false;
 
   std::uint64_t at_last_failure_ = 0, received_ = 0;
   int wrong_ = 0;

@@ -12,7 +12,7 @@ SmallFetch::~SmallFetch() {
   if (ticket_ != 0) context_.hub.client().cancel(ticket_);
 }
 
-void SmallFetch::begin() {
+void SmallFetch::begin(bool) {
   context_.events.file_started(file_, 0);
   if (file_.size == 0)
     check_whole();  // needs no request
@@ -50,7 +50,7 @@ void SmallFetch::write(std::span<const std::byte> bytes) {
 
 void SmallFetch::done(Response response, std::exception_ptr thrown) {
   ticket_ = 0;
-  count_hops(response);
+  note_answer(response);
   try {
     if (thrown) std::rethrow_exception(thrown);
     judge(response);
@@ -62,6 +62,8 @@ void SmallFetch::done(Response response, std::exception_ptr thrown) {
 }
 
 void SmallFetch::judge(const Response& response) {
+  // However the answer ended: there is nothing more to ask for.
+  if (response.ok() && bytes_.size() == file_.size) return check_whole();
   if (!response.failure.empty()) return again(response, response.failure);
   if (response.status() == 416)
     throw WrongAnswer{"the server has no bytes after " + std::to_string(bytes_.size())};

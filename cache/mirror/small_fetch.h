@@ -11,7 +11,7 @@ class SmallFetch final : public Fetch, public Receiver {
   using Fetch::Fetch;
   ~SmallFetch() override;
 
-  void begin() override;
+  void begin(bool has_lock) override;
   std::size_t connections() const override { return 1; }
 
  private:

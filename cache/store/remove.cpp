@@ -1,12 +1,14 @@
 #include "cache/store/remove.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <map>
 #include <set>
 #include <utility>
@@ -33,6 +35,15 @@ std::string etag_of(const std::string& blob_path) {
 }
 
 std::string trimmed(const std::string& text) { return text.substr(0, text.find_last_not_of(" \t\r\n") + 1); }
+
+// Whether the process that took the snapshot away is at work on this machine: it may want to put it back.
+bool is_of_living(const std::string& hidden) {
+  pid_t process = 0;
+  const char* const begin = hidden.data() + kRemovedPrefix.size();
+  const auto read = std::from_chars(begin, hidden.data() + hidden.size(), process);
+  return read.ec == std::errc() && process > 0 && process != getpid() &&
+         (kill(process, 0) == 0 || errno == EPERM);
+}
 
 // How many locks to hold at a time: half of the descriptors that the process may have.
 std::size_t locks_at_a_time() {
@@ -78,7 +89,7 @@ class RepoRemover {
   void remove_refs();
   bool take_ref(const std::string& name, const std::string& expected);
   void remove_snapshots();
-  void hide(const std::string& commit);
+  void hide(const CachedRevision& revision);
   void restore_wanted();
   void delete_hidden(const CachedRevision& revision);
   void remove_blobs();
@@ -97,7 +108,11 @@ class RepoRemover {
   FileTime newest_;
   RemovalReport& report_;
   std::size_t blobs_in_use_ = 0;
-  std::map<std::string, std::string> hidden_;  // by commit: where its snapshot is now
+  struct Hidden {
+    std::string path;
+    FileTime touched;  // before
+  };
+  std::map<std::string, Hidden> hidden_;  // by commit: where its snapshot is now
 };
 
 CachedRepo RepoRemover::look_again() const {
@@ -149,17 +164,16 @@ bool RepoRemover::take_ref(const std::string& name, const std::string& expected)
 
 // In one step, to a name that nobody reads. A killed process of our number, as containers have, may have left
 // one.
-void RepoRemover::hide(const std::string& commit) {
+void RepoRemover::hide(const CachedRevision& revision) {
+  const std::string from = "snapshots/" + revision.commit;
   for (int i = 0;; ++i) {
-    const std::string name =
-        std::string(kRemovedPrefix) + std::to_string(getpid()) + "-" + std::to_string(i) + "-" + commit;
-    const int code = eraser_.rename("snapshots/" + commit, name);
-    if (code == 0) hidden_[commit] = name;
-    if (code == 0 || code == ENOENT) return;  // gone: another process did it
-    if (code == EXDEV)
-      hidden_[commit] = "snapshots/" + commit;  // on another disk: in its place, step by step
-    if (code == EXDEV) return;
-    if (code != EEXIST && code != ENOTEMPTY) fail("snapshots/" + commit, code);
+    std::string to = std::string(kRemovedPrefix) + std::to_string(getpid()) + "-" + std::to_string(i) + "-" +
+                     revision.commit;
+    const int code = eraser_.rename(from, to);
+    if (code == EXDEV) to = from;  // on another disk: deleted in its place
+    if (code == 0 || code == EXDEV) hidden_[revision.commit] = {std::move(to), revision.touched};
+    if (code == 0 || code == EXDEV || code == ENOENT) return;  // ENOENT: another process did it
+    if (code != EEXIST && code != ENOTEMPTY) fail(from, code);
   }
 }
 
@@ -177,7 +191,7 @@ void RepoRemover::remove_snapshots() {
       keep("revision " + commit.substr(0, 12) + " is needed again");
       continue;
     }
-    hide(commit);
+    hide(*found);
   }
   if (hidden_.empty()) return;
   restore_wanted();
@@ -187,19 +201,27 @@ void RepoRemover::remove_snapshots() {
     if (hidden_.contains(planned_.revisions[at].commit)) delete_hidden(planned_.revisions[at]);
 }
 
-// A ref may have been written between the look at the refs and the step that took the snapshot away.
+// A ref may have been written between the look at the refs and the step that took the snapshot away, or a
+// download into it have begun.
 void RepoRemover::restore_wanted() {
-  for (const Remnant& remnant : look_again().remnants) {
-    if (remnant.kind != Remnant::Kind::lone_ref || !hidden_.contains(remnant.commit)) continue;
-    const std::string snapshot = "snapshots/" + remnant.commit;
-    if (const int code = eraser_.rename(hidden_[remnant.commit], snapshot); code != 0) fail(snapshot, code);
-    hidden_.erase(remnant.commit);
-    keep("revision " + remnant.commit.substr(0, 12) + " is needed again");
+  std::set<std::string> wanted;
+  for (const Remnant& remnant : look_again().remnants)
+    if (remnant.kind == Remnant::Kind::lone_ref) wanted.insert(remnant.commit);
+  for (const auto& [commit, hidden] : hidden_)
+    if (const auto info = eraser_.info(hidden.path); info && info->modified > hidden.touched)
+      wanted.insert(commit);
+  for (const std::string& commit : wanted) {
+    const auto at = hidden_.find(commit);
+    if (at == hidden_.end()) continue;
+    if (const int code = eraser_.rename(at->second.path, "snapshots/" + commit); code != 0)
+      fail("snapshots/" + commit, code);
+    hidden_.erase(at);
+    keep("revision " + commit.substr(0, 12) + " is needed again");
   }
 }
 
 void RepoRemover::delete_hidden(const CachedRevision& revision) {
-  eraser_.remove_tree(hidden_[revision.commit]);
+  eraser_.remove_tree(hidden_.at(revision.commit).path);
   eraser_.remove_tree(".no_exist/" + revision.commit);
   eraser_.unlink("trees/" + revision.commit + ".json");
   ++report_.revisions;
@@ -259,6 +281,9 @@ void RepoRemover::remove_remnant(const Remnant& remnant) {
       is_gone = remove_dead_ref(remnant.path);
       break;
     case Remnant::Kind::removed:
+      is_gone = !is_of_living(remnant.path);
+      if (is_gone) eraser_.remove_tree(remnant.path);
+      break;
     case Remnant::Kind::list:
       if (!has_revision) eraser_.remove_tree(remnant.path);
       is_gone = !has_revision;

@@ -148,7 +148,12 @@ void RepoFolder::make() const {
   remove_left_behind(home_);
 }
 
-void RepoFolder::make_snapshot(std::string_view commit) const { make_folder(snapshot(commit)); }
+// Its time says that it is in use from now on, also when all that is put there has been there: a prune leaves
+// it alone.
+void RepoFolder::make_snapshot(std::string_view commit) const {
+  make_folder(snapshot(commit));
+  utimensat(AT_FDCWD, snapshot(commit).c_str(), nullptr, 0);  // another user's stays as it is
+}
 
 // Called before anything gets a name: only a cache that holds something is tagged.
 bool RepoFolder::can_link() const {

@@ -338,7 +338,7 @@ TEST_CASE("All bodies together keep to the rate, which is no stall") {
     for (const auto& recorder : recorders) CHECK(recorder->response.failure.empty());
   });
   CHECK(time > 2 * 0.97);
-  CHECK(time < 2 * 1.06);  // 3 %, and what a busy machine adds at both ends
+  CHECK(time < 2 * 1.15);  // a busy machine is late at both ends
 }
 
 TEST_CASE("The user's wish to stop ends the loop at once") {

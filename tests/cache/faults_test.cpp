@@ -44,6 +44,8 @@ TEST_CASE("A connection that breaks") {
   check({"in the middle", {{FaultKind::drop, kModel, 2, 100'000}}, {}});
   check({"each time after many bytes", {{FaultKind::drop, kModel, -1, 100'000}}, {}});
   check({"each time at once", {{FaultKind::drop, kModel, -1, 0}}, ErrorKind::network});
+  check({"each time after the last byte, small file", {{FaultKind::bad_chunk, "config.json", -1, 1000}}, {}});
+  check({"each time after the last byte", {{FaultKind::bad_chunk, kModel, -1, 1u << 20}}, {}});
   check({"in the list of files", {{FaultKind::drop, "/tree/", 2, 10}}, {}});
   check({"in the list of files each time", {{FaultKind::drop, "/tree/", -1, 10}}, ErrorKind::network});
 }

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "cache/cache_by_hand.h"
+#include "cache/store/repo_folder.h"
 
 namespace fs = std::filesystem;
 using namespace hf;
@@ -220,4 +221,15 @@ TEST_CASE("A ref to a commit that is elsewhere stays: a download into a folder h
   CHECK(planned(cache, in(25h)).empty());
   fs::create_directories(cache.folder("bare") / "snapshots");
   CHECK(planned(cache, in(25h)) == Words{"bare whole"});
+}
+
+TEST_CASE("A revision is in use from the beginning of a download on") {
+  const CacheByHand cache;
+  cache.add("tiny", 'a', "config.json", "{}");
+  const fs::path snapshot = cache.folder("tiny") / "snapshots" / CacheByHand::commit('a');
+  CacheByHand::age(snapshot, 500h, 500h);
+  RepoFolder(cache.store(), {"acme/tiny"}).make_snapshot(CacheByHand::commit('a'));
+  struct stat info {};
+  REQUIRE(stat(snapshot.c_str(), &info) == 0);
+  CHECK(std::time(nullptr) - info.st_mtime < 60);
 }

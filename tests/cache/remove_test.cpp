@@ -306,7 +306,7 @@ TEST_CASE("What killed programs left is cleared") {
   for (const std::string name : {"trees/.x.json.12.0.tmp", ".ref-1234", ".hf-12-0", "tmp_1b4e28ba",
                                  "refs/gone", "refs/odd", "refs/main.0123abcd.tmp"})
     cache.write(home / name, "x");
-  cache.write(home / (".hf-removed-12-" + gone) / "sub/config.json", "x");
+  cache.write(home / (".hf-removed-999999999-0-" + gone) / "sub/config.json", "x");
   cache.write(home / "trees" / (gone + ".json"), "{}");
   cache.write(home / ".no_exist" / gone / "x", "");
   fs::create_directories(home / "refs/refs/pr");
@@ -343,6 +343,18 @@ TEST_CASE("A killed run of the same number is in nobody's way") {
   cache.write(cache.folder("tiny") / left / "config.json", "x");
   cache.write(cache.folder("tiny") / (".taken-ref-" + std::to_string(getpid())), "x");
   CHECK(prune(cache, in(25h)).revisions == 1);
+  CHECK(contents_of(cache.store()).repos[0].remnants.empty());
+}
+
+TEST_CASE("A snapshot that a living process has taken away is its own to delete") {
+  const TwoRevisions cache;
+  const fs::path taken =
+      cache.folder("tiny") / (".hf-removed-" + std::to_string(getppid()) + "-0-" + CacheByHand::commit('c'));
+  cache.write(taken / "config.json", "x");
+  CHECK(prune(cache, in(25h)).kept.size() == 1);
+  CHECK(is_there(taken / "config.json"));
+  fs::rename(taken, cache.folder("tiny") / (".hf-removed-999999999-0-" + CacheByHand::commit('c')));
+  CHECK(prune(cache, in(25h)).kept.empty());
   CHECK(contents_of(cache.store()).repos[0].remnants.empty());
 }
 

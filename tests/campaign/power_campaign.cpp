@@ -1,4 +1,4 @@
-// Power failures at random moments of a download:
+// Power failures at random moments of a download, and of the removal of what was downloaded:
 //
 //   power_campaign [--runs 2000] [--states 100] [--rerun 20] [--seed S] [--first K] [--jobs J]
 //
@@ -28,9 +28,11 @@ struct Tally {
   std::atomic<std::uint64_t> states{0}, reported{0}, reruns{0}, records{0};
 };
 
+using Words = std::vector<std::string>;
+
 // With --json where that is a line for each event, as soon as it is true.
-std::vector<std::string> words(const World& world) {
-  std::vector<std::string> out = {"download", World::kRepo, "--json"};
+Words download_words(const World& world) {
+  Words out = {"download", World::kRepo, "--json"};
   auto variables = world.variables();
   variables["HF_HUB_CACHE"] = (world.folder() / "probe").string();
   const std::string text = run("hfcache", {"download", World::kRepo, "--dry-run", "--json"}, variables).out;
@@ -68,18 +70,41 @@ void prepare(World& world, std::mt19937_64& random) {
         {.kind = FaultKind::drop, .target = "/resolve/", .times = 2, .at = random() % 2'000'000});
 }
 
-std::string listing(const fs::path& folder) {
+// Two revisions, and how one of them or all is removed. A ref must go before what it stands for.
+Words prepare_removal(World& world, std::mt19937_64& random) {
+  run("hfcache", {"download", World::kRepo}, world.variables());
+  world.change_source(random);
+  run("hfcache", {"download", World::kRepo}, world.variables());
+  switch (random() % 3) {
+    case 0:
+      return {"prune", "--yes", "--grace", "0"};
+    case 1:
+      return {"prune", "--yes", "--grace", "0", "--keep-size", "0"};
+    default:
+      return {"rm", World::kRepo, "--yes"};
+  }
+}
+
+std::map<std::string, std::string> entries_of(const fs::path& folder) {
   std::map<std::string, std::string> entries;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
     std::string& text = entries[entry.path().lexically_relative(folder).string()];
     if (entry.is_symlink())
       text = "-> " + fs::read_symlink(entry.path()).string();
     else if (entry.is_regular_file())
-      text = read_text(entry.path());
+      text = "file " + read_text(entry.path());
   }
-  std::string out;
-  for (const auto& [name, text] : entries) out += name + '\0' + text + '\0';
-  return out;
+  return entries;
+}
+
+// Where two folders are not the same; empty: nowhere.
+std::string difference(const fs::path& first, const fs::path& second) {
+  const auto a = entries_of(first), b = entries_of(second);
+  for (const auto& [name, text] : a)
+    if (!b.contains(name) || b.at(name) != text) return name;
+  for (const auto& [name, text] : b)
+    if (!a.contains(name)) return name;
+  return "";
 }
 
 // The paths that were reported done; "" stands for the whole.
@@ -140,9 +165,11 @@ Problems run_one(const CampaignOptions& options, std::uint64_t run, std::uint64_
                  std::uint64_t rerun_each, Tally& tally) {
   std::mt19937_64 random(seed_of(options, run));
   World world(random, {.seed = random()}, {.most_files = 8, .most_bytes = 4u << 20});
-  prepare(world, random);
+  const bool removes = run % 4 == 3;
+  if (!removes) prepare(world, random);
+  const Words words = removes ? prepare_removal(world, random) : download_words(world);
   Replay replay(world.cache_root());
-  const Ended ended = hf::test::run("hfcache", words(world), recorded_variables(world));
+  const Ended ended = hf::test::run("hfcache", words, recorded_variables(world));
   if (ended.code != 0)
     return {"the recorded run ended with " + std::to_string(ended.code) + ": " + ended.err};
   replay.read(world.folder() / "writes");
@@ -150,8 +177,8 @@ Problems run_one(const CampaignOptions& options, std::uint64_t run, std::uint64_
 
   Problems problems;
   replay.build_whole(world.folder() / "whole");
-  if (listing(world.folder() / "whole") != listing(world.cache_root()))
-    return {"the recorded writes are not all: replayed they come to something else than what stands there"};
+  if (const std::string name = difference(world.folder() / "whole", world.cache_root()); !name.empty())
+    return {words.front() + ": the recorded writes are not all, replayed they come to another " + name};
   for (std::uint64_t i = 0; i < states; ++i) check_state(world, replay, rerun_each, random, tally, problems);
   return problems;
 }

@@ -69,13 +69,15 @@ class Recorder {
   }
 
   // The path of a name below a descriptor, with no link followed in its last part.
-  std::string place(int folder, const char* name) const {
-    const std::string text = name;
-    const std::string base =
-        text.starts_with('/') ? "" : (folder == AT_FDCWD ? cwd() : path_of(folder)) + "/";
-    std::string path = base + text;
+  static std::string place(int folder, const char* name) {
+    std::string path = name;
+    if (!path.starts_with('/'))
+      path = (folder == AT_FDCWD ? "." : "/proc/self/fd/" + std::to_string(folder)) + "/" + path;
     while (path.size() > 1 && path.ends_with('/')) path.pop_back();
-    return path;
+    const std::size_t slash = path.rfind('/');
+    char parent[PATH_MAX];
+    if (realpath(path.substr(0, slash + 1).c_str(), parent) == nullptr) return path;
+    return std::string(parent) + path.substr(slash);
   }
 
  private:
@@ -115,11 +117,6 @@ class Recorder {
     const ssize_t length = readlink(name, target, sizeof target);
     return length < 0 ? "" : std::string(target, static_cast<std::size_t>(length));
   }
-  static std::string cwd() {
-    char text[PATH_MAX];
-    return getcwd(text, sizeof text) == nullptr ? "" : text;
-  }
-
   std::recursive_mutex mutex_;
   std::string root_;
   int log_ = -1;

@@ -77,12 +77,12 @@ class Olah:
                                              str(self.folder / "logs")], cwd=self.folder, env=environment,
                                             stdin=subprocess.DEVNULL, stdout=output, stderr=output)
         for _ in range(600):
+            if self.process.poll() is not None:
+                break
             try:
                 socket.create_connection(("127.0.0.1", self.port), 1).close()
                 return self
             except OSError:
-                if self.process.poll() is not None:
-                    break
                 time.sleep(0.1)
         self.__exit__()
         raise RuntimeError(f"olah did not start: {(self.folder / 'output').read_text()[-3000:]}")

@@ -6,10 +6,12 @@
 Answers repo-info, trees in pages of 1,000 and files with ranges; LFS files on request from another port, as the Hub's
 are. An answer is a file or a line of nginx's configuration, so the server costs as little as nginx does.
 """
+import contextlib
 import hashlib
 import json
 import os
 import pathlib
+import random
 import re
 import shutil
 import socket
@@ -57,6 +59,12 @@ http {{
       return 404;
     }}
   }}
+  server {{  # paths-info, what it is asked for being in a header: one file each, by a plain name
+    listen 127.0.0.1:{asked_port};
+    default_type application/json;
+    root {folder};
+    location ~ ^/api/models/(?<repo>.+)/paths-info/ {{ try_files /api/$repo/$http_asked.json /nothing.json; }}
+  }}
   server {{
     listen 127.0.0.1:{data_port} {protocol};
     {certificate}
@@ -76,12 +84,13 @@ location ~ ^/api/models/{name}/tree/[^/]+/?$ {{
   add_header Link $next_page;
   try_files /api/{id}/tree$arg_cursor.json =404;
 }}
-location ~ ^/api/models/{name}/paths-info/[^/]+$ {{  # all of the first page, whatever was asked for
-  default_type application/json;
-  error_page 405 =200 /api/{id}/tree.json;
-  try_files /api/{id}/tree.json =404;
+location ~ ^/api/models/{name}/paths-info/[^/]+$ {{
+  proxy_method GET;
+  proxy_pass_request_body off;
+  proxy_set_header Content-Length "";
+  proxy_set_header Asked $request_body;
+  proxy_pass http://127.0.0.1:{asked_port};
 }}
-location = /api/{id}/tree.json {{ internal; default_type application/json; error_page 405 =200 $uri; }}
 location ~ ^/{name}/resolve/[^/]+/(?<file>.+)$ {{
   error_page 404 @missing-{tag};
   add_header X-Repo-Commit {commit};
@@ -105,9 +114,12 @@ def nginx_program():
 
 
 def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    """One for a server that is started later: below those that the system gives to whoever asks for any."""
+    while True:
+        port = random.SystemRandom().randrange(20000, 32000)
+        with socket.socket() as s, contextlib.suppress(OSError):
+            s.bind(("127.0.0.1", port))
+            return port
 
 
 def quoted(text):
@@ -154,7 +166,7 @@ class StaticHub:
     def __init__(self, folder, repos, tls=False, limit_rate=0, away=False, logged=False, workers=1,
                  link_port=None):
         self.folder, self.tls, self.away = pathlib.Path(folder).resolve(), tls, away
-        self.port, self.data_port = free_port(), free_port()
+        self.port, self.data_port, self.asked_port = free_port(), free_port(), free_port()
         self.scheme = "https" if tls else "http"
         self.url = f"{self.scheme}://127.0.0.1:{self.port}"
         self.link_url = f"{self.scheme}://127.0.0.1:{link_port or self.port}"
@@ -162,6 +174,7 @@ class StaticHub:
         self.folder.mkdir(parents=True)
         if tls:
             make_certificates(self.folder)
+        (self.folder / "nothing.json").write_text("[]")
         lines = {"repos": [], "identities": ['default "";'], "pages": ['default "";'], "places": ['default "";']}
         for tag, (repo_id, root) in enumerate(repos.items()):
             self.add(tag, repo_id, pathlib.Path(root), lines)
@@ -169,7 +182,7 @@ class StaticHub:
             (self.folder / name).write_text("\n".join(text) + "\n")
         (self.folder / "nginx.conf").write_text(CONFIGURATION.format(
             user="user root;" if os.geteuid() == 0 else "", workers=workers, folder=self.folder, port=self.port,
-            data_port=self.data_port, protocol="ssl http2" if tls else "",
+            data_port=self.data_port, asked_port=self.asked_port, protocol="ssl http2" if tls else "",
             access_log=("log_format asked '$server_protocol $request_method $request_uri $http_range'; "
                         f"access_log {self.folder}/requests asked;" if logged else "access_log off;"),
             certificate=f"ssl_certificate {self.folder}/server.pem; ssl_certificate_key {self.folder}/server.key;" if tls
@@ -206,7 +219,11 @@ class StaticHub:
                     away = f"{self.scheme}://localhost:{self.data_port}{urllib.parse.quote(place)}?signature=1"
                     lines["places"].append(f"{asked} {quoted(away)};")
                     lines["identities"].append(f"{asked} {identity};")
-        lines["repos"].append(REPOSITORY.format(name=re.escape(repo_id), id=repo_id, tag=tag, commit=commit))
+        for path, entry in zip(files, entries):
+            if re.fullmatch(r"[\w.-]+", path):
+                (api / f"paths={path}.json").write_text(json.dumps([entry]))
+        lines["repos"].append(REPOSITORY.format(name=re.escape(repo_id), id=repo_id, tag=tag, commit=commit,
+                                                asked_port=self.asked_port))
 
     def __enter__(self):
         self.process = subprocess.Popen([nginx_program(), "-p", str(self.folder), "-e", str(self.folder / "error.log"), "-c",

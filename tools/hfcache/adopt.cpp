@@ -161,7 +161,7 @@ Command adopt_command() {
                    "--revision 607a30d783dfa663caf39e06633721c8d4cfcd7e",
                    "hfcache adopt ./mine --repo-id acme/mine --synthetic-commit --move"},
       .exits =
-          exits_of({0, 2, 3, 6, 8, 130}, {{6, "a file is not what it should be; the others were taken"}}),
+          exits_of({0, 2, 3, 6, 8, 130}, {{6, "A file is not what it should be; the others were taken"}}),
       .arguments = joined(
           {{positional("PATH", o->paths, "Folders to take over").must().completed_as(Completes::folder),
             option("--repo-id", "REPO_ID", o->repo_id, "Whose files they are: needed for a folder of files")

@@ -185,7 +185,7 @@ Command verify_command() {
           .examples = {"hfcache verify", "hfcache verify openai-community/gpt2 --revision main --json",
                        "hfcache verify --repair", "hfcache verify --local-dir ./gpt2",
                        "hfcache verify --local-dir ./gpt2 --repair openai-community/gpt2"},
-          .exits = exits_of({0, 1, 2, 3, 6, 8, 130}, {{1, "something is wrong or missing"}}),
+          .exits = exits_of({0, 1, 2, 3, 6, 8, 130}, {{1, "Something is wrong or missing"}}),
           .arguments = joined(
               {{positional("REPO_ID", o->repo_ids, "Only these repositories").completed_as(Completes::repo),
                 option("--repo-type", "TYPE", o->repo_type, "Type of the repositories")
