@@ -58,7 +58,6 @@ std::string Fetch::subject() const { return escaped(file_.path, 1000); }
 void Fetch::note_answer(const Response& response) {
   context_.hub.note_warnings(response);
   if (!response.hops.empty()) context_.report.redirects += response.hops.size() - 1;
-  context_.hub.note_warnings(response);
 }
 
 }  // namespace hf::cache

@@ -197,7 +197,8 @@ TEST_CASE("Who was taken for dead begins a new file and leaves the old one to wh
     explicit Thief(fs::path blobs) : blobs_(std::move(blobs)) {}
     void retrying(const cache::TreeFile*, std::chrono::milliseconds, std::string_view) override {
       for (const auto& entry : fs::directory_iterator(blobs_))
-        if (entry.path().extension() == ".part") fs::rename(entry.path(), blobs_ / "taken");
+        if (entry.path().extension() == ".part" && fs::exists(entry.path().string() + ".journal"))
+          fs::rename(entry.path(), blobs_ / "taken");
     }
 
    private:
