@@ -54,7 +54,7 @@ class Engine {
   std::string stall_of(Exchange& exchange) const;
   std::chrono::milliseconds patience_with(const Exchange& exchange) const;
   bool is_alive(const Lane& lane) const;
-  void drop_dead_connection(const Exchange& exchange);
+  void drop_dead_connection(const Exchange& stalled);
 
   const ClientOptions& options_;
   Traffic traffic_;

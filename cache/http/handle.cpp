@@ -17,8 +17,7 @@ HeaderList header_list(const std::vector<std::string>& lines) {
   for (const std::string& line : lines) {
     curl_slist* longer = curl_slist_append(list.get(), line.c_str());
     if (longer == nullptr) throw std::bad_alloc();
-    list.release();
-    list.reset(longer);
+    if (list == nullptr) list.reset(longer);  // else it is still the front
   }
   return list;
 }

@@ -55,7 +55,8 @@ std::optional<milliseconds> Fetch::wait_after(const Response& response, const st
 
 std::string Fetch::subject() const { return escaped(file_.path, 1000); }
 
-void Fetch::count_hops(const Response& response) {
+void Fetch::note_answer(const Response& response) {
+  context_.hub.note_warnings(response);
   if (!response.hops.empty()) context_.report.redirects += response.hops.size() - 1;
   context_.hub.note_warnings(response);
 }

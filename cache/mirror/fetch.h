@@ -92,7 +92,7 @@ class Fetch {
   std::optional<std::chrono::milliseconds> wait_after(const Response& response, const std::string& why,
                                                       bool progress);
   std::string subject() const;
-  void count_hops(const Response& response);
+  void note_answer(const Response& response);  // its hops, and what the Hub warns of
 
   FetchContext& context_;
   const std::size_t job_;

@@ -127,6 +127,8 @@ void LargeFetch::hashed(const ContentDigests& digests) {
 
 void LargeFetch::fill() {
   if (over_ || checking_) return;
+  // A process that was stopped for long may find that another one goes on with its file.
+  if (!waiting_ && streams_.empty() && !part_->is_ours()) restart("another process took it for left behind");
   while (!waiting_ && streams_.size() < wanted_ && (streams_.empty() || context_.site.has_spare_connection()))
     if (!start_stream()) return;
 }
@@ -256,7 +258,7 @@ void LargeFetch::stream_done(PartStream& stream, const Response& response, std::
   ended_.push_back(std::move(*at));  // this is its own call: deleted later
   streams_.erase(at);
   if (ended_.size() == 1) later(milliseconds(0), [this] { ended_.clear(); });
-  count_hops(response);
+  note_answer(response);
   if (over_) return;
   try {
     if (thrown) std::rethrow_exception(thrown);

@@ -306,6 +306,7 @@ void Scheduler::named(std::vector<VerifiedFile> files) {
       --unfinished_;
       continue;
     }
+    if (!file.large && !file.part.empty()) unlink(file.part.c_str());  // a large one is gone on with
     const bool lost = file.failure->kind() == ErrorKind::not_found && file.job < jobs_.size();
     if (lost && !std::exchange(progress_[file.job].again, true))
       (is_large(file.job) ? large_ : small_).push_back(file.job);  // another process took it for left behind

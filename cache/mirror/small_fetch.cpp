@@ -50,7 +50,7 @@ void SmallFetch::write(std::span<const std::byte> bytes) {
 
 void SmallFetch::done(Response response, std::exception_ptr thrown) {
   ticket_ = 0;
-  count_hops(response);
+  note_answer(response);
   try {
     if (thrown) std::rethrow_exception(thrown);
     judge(response);

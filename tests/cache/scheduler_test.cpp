@@ -191,6 +191,29 @@ TEST_CASE("A later run tells what it goes on from") {
   CHECK(log.bytes[kModel] == 320 << 10);
 }
 
+TEST_CASE("Who was taken for dead begins a new file and leaves the old one to who took it") {
+  class Thief : public Log {
+   public:
+    explicit Thief(fs::path blobs) : blobs_(std::move(blobs)) {}
+    void retrying(const cache::TreeFile*, std::chrono::milliseconds, std::string_view) override {
+      for (const auto& entry : fs::directory_iterator(blobs_))
+        if (entry.path().extension() == ".part") fs::rename(entry.path(), blobs_ / "taken");
+    }
+
+   private:
+    fs::path blobs_;
+  };
+  Loopback loopback;
+  loopback.hub().order({FaultKind::drop, kModel, 1, 100'000});
+  Thief thief(loopback.repo_folder() / "blobs");
+  loopback.download(loopback.request(), thief);
+  CHECK(thief.restarts == 1);
+  CHECK(fs::file_size(loopback.repo_folder() / "blobs/taken") == 100'000);
+  fs::remove(loopback.repo_folder() / "blobs/taken");
+  check_same_files(loopback.root() / Loopback::kRepo, loopback.store().snapshot({Loopback::kRepo}, "main"));
+  check_no_wrong_blob(loopback.repo_folder());
+}
+
 TEST_CASE("What is not the file is fetched anew and told") {
   Loopback loopback;
   loopback.hub().order({FaultKind::wrong_content, kModel, 1});
