@@ -17,7 +17,9 @@ struct WrongAnswer {
 };
 
 // Throws WrongAnswer unless the Hub's own answer, the first hop, names the file's etag and size and the
-// commit that was asked for. Only an etag that looks like the same kind of hash is compared.
+// commit that was asked for. Only an etag that looks like the same kind of hash is compared. An answer
+// without redirects that names neither etag nor commit passes: the hash of what it brings is compared in any
+// case.
 void check_identity(const Response& head, const TreeFile& file, std::string_view commit);
 
 // How many bytes of the body come before byte `first`, which was asked for: none of a 206, `first` of a 200,

@@ -1,4 +1,5 @@
 """What a command costs, and how figures are written down."""
+
 import os
 import platform
 import re

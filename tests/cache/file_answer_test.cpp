@@ -57,7 +57,7 @@ TEST_CASE("Another identity, or none, is another file") {
   const std::string etag = "ETag: \"" + kSha256 + "\"";
   for (const auto& headers : {std::vector<std::string>{kCommitLine},
                               {etag},
-                              {},
+                              {"Content-Length: 999"},
                               {"X-Repo-Commit: " + std::string(40, 'd'), etag},
                               {kCommitLine, "ETag: \"" + std::string(64, 'f') + "\""},
                               {kCommitLine, "X-Linked-Etag: \"" + std::string(64, 'f') + "\"", etag},
@@ -66,6 +66,14 @@ TEST_CASE("Another identity, or none, is another file") {
     REQUIRE(wrong);
     CHECK(wrong->is_other_file);
   }
+}
+
+TEST_CASE("A server of plain files, which names neither etag nor commit, is heard") {
+  CHECK_FALSE(wrong_identity({}));
+  CHECK_FALSE(wrong_identity({"Content-Length: 1000"}));
+  Response redirected;  // a Hub that redirects must say of which file
+  redirected.hops = {hop("https://hub/m", 302, {}), hop("https://storage/x", 200, {})};
+  CHECK_THROWS_AS(check_identity(redirected, kFile, kCommit), WrongAnswer);
 }
 
 TEST_CASE("What a storage host says of itself is not the file's identity") {

@@ -6,6 +6,7 @@ it on, without fetching a file again; what each of them downloads hfcache uses l
 fill together nothing is fetched twice, and huggingface_hub's scan agrees with `hfcache ls`. Versions that no
 interpreter has are left out and said so.
 """
+
 import argparse
 import pathlib
 import random
@@ -15,16 +16,32 @@ import tempfile
 
 from hub_clients import Checks, Hfcache, LoopbackHub, clean_environment, clients_of, put
 
-JOBS = [("acme/files", "model", "main"), ("acme/files", "model", "v1.0"), ("acme/files", "model", "refs/pr/1"),
-        ("acme/files", "model", "feature/x"), ("acme/rows", "dataset", "main"), ("acme/page", "space", "main"),
-        ("bare", "model", "main"), ("acme/model", "model", "main")]
+JOBS = [
+    ("acme/files", "model", "main"),
+    ("acme/files", "model", "v1.0"),
+    ("acme/files", "model", "refs/pr/1"),
+    ("acme/files", "model", "feature/x"),
+    ("acme/rows", "dataset", "main"),
+    ("acme/page", "space", "main"),
+    ("bare", "model", "main"),
+    ("acme/model", "model", "main"),
+]
 
 
 def make_repositories(root, model):
-    files = {"README.md": b"# tiny\n", "empty": b"", "sub/empty too": b"", "a/b/c/deep.json": b"{}",
-             "unicode \u00e9\u4e2d/\u00fc.txt": b"\xc3\xbc", "percent%20and#hash?.txt": b"1", "plus+and&.txt": b"2",
-             "copy-of-deep.json": b"{}", "weights.bin": random.Random(1).randbytes(300_000), "copy/weights.bin": b"",
-             "stored.xet.bin": random.Random(2).randbytes(5_000)}
+    files = {
+        "README.md": b"# tiny\n",
+        "empty": b"",
+        "sub/empty too": b"",
+        "a/b/c/deep.json": b"{}",
+        "unicode \u00e9\u4e2d/\u00fc.txt": b"\xc3\xbc",
+        "percent%20and#hash?.txt": b"1",
+        "plus+and&.txt": b"2",
+        "copy-of-deep.json": b"{}",
+        "weights.bin": random.Random(1).randbytes(300_000),
+        "copy/weights.bin": b"",
+        "stored.xet.bin": random.Random(2).randbytes(5_000),
+    }
     files["copy/weights.bin"] = files["weights.bin"]
     for path, content in files.items():
         put(root / "acme/files" / path, content)
@@ -51,9 +68,12 @@ class Interop:
 
     def ours(self, cache, *words, **variables):
         """What hfcache prints for each job."""
-        return [self.hfcache.out(*words, repo_id, "--repo-type", repo_type, "--revision", revision, "--cache-dir", cache,
-                                 **variables)
-                for repo_id, repo_type, revision in JOBS]
+        return [
+            self.hfcache.out(
+                *words, repo_id, "--repo-type", repo_type, "--revision", revision, "--cache-dir", cache, **variables
+            )
+            for repo_id, repo_type, revision in JOBS
+        ]
 
     def theirs(self, client, cache, jobs=JOBS, **variables):
         return client.run([{"do": "download", "cache_dir": str(cache)} | of_job(*job) for job in jobs], **variables)
@@ -80,7 +100,9 @@ class Interop:
         self.hub.requests()
         for verb in ("path", "download"):
             found = self.ours(cache, verb, HF_HUB_OFFLINE="1")
-            self.check(f"hfcache {verb} finds those of {client.name} offline", found == paths, f"{found} is not {paths}")
+            self.check(
+                f"hfcache {verb} finds those of {client.name} offline", found == paths, f"{found} is not {paths}"
+            )
         asked = self.hub.requests()
         self.check("hfcache asks the Hub nothing then", not asked, str(asked))
         found = self.ours(cache, "download")
@@ -105,8 +127,11 @@ class Interop:
         self.check(f"{name} loads it from the Hub", online == expected, str(online))
         fetched = sorted(target.rsplit("/", 1)[1] for target in self.hub.fetched())
         there = sorted(p.name for p in left.glob("models--acme--model/snapshots/*/*"))
-        self.check(f"{name} fetches nothing of ours again", [f for f in fetched if (model / f).exists()] == there,
-                   f"{fetched} is not {there}")
+        self.check(
+            f"{name} fetches nothing of ours again",
+            [f for f in fetched if (model / f).exists()] == there,
+            f"{fetched} is not {there}",
+        )
 
         self.hfcache.out("download", "acme/model", "--cache-dir", left)
         fetched = sorted(target.rsplit("/", 1)[1] for target in self.hub.fetched())
@@ -126,11 +151,16 @@ class Interop:
         for i, file in enumerate(files):
             client = workers[i % len(workers)]
             if client:
-                got = client.run([{"do": "download", "repo_id": "acme/files", "file": file, "cache_dir": str(cache)}])[0]
+                got = client.run([{"do": "download", "repo_id": "acme/files", "file": file, "cache_dir": str(cache)}])[
+                    0
+                ]
             else:
                 got = self.hfcache.out("download", "acme/files", file, "--cache-dir", cache)
-            self.check(f"{client.name if client else 'hfcache'} adds a file to the shared cache",
-                       str(got).startswith(str(cache)), str(got))
+            self.check(
+                f"{client.name if client else 'hfcache'} adds a file to the shared cache",
+                str(got).startswith(str(cache)),
+                str(got),
+            )
         for i, job in enumerate(JOBS):
             client = workers[i % len(workers)]
             if client:
@@ -144,7 +174,9 @@ class Interop:
         self.check("hfcache finds all in the shared cache", all(p.startswith(str(cache)) for p in paths), str(paths))
         for client in self.clients:
             found = self.theirs(client, cache, HF_HUB_OFFLINE="1")
-            self.check(f"{client.name} finds all in the shared cache offline", found == paths, f"{found} is not {paths}")
+            self.check(
+                f"{client.name} finds all in the shared cache offline", found == paths, f"{found} is not {paths}"
+            )
 
     def compare_scans(self):
         """`hfcache ls` of each cache with what each huggingface_hub says of it."""
@@ -152,11 +184,18 @@ class Interop:
         for client in self.clients:
             scans = client.run([{"do": "scan", "cache_dir": str(cache)} for cache in caches.values()])
             for (name, cache), scan in zip(caches.items(), scans):
-                listed = {f"{repo['repo_type']} {repo['repo_id']}":
-                          [repo["bytes"], sorted(revision["commit"] for revision in repo["revisions"])]
-                          for repo in self.hfcache.json("ls", "--json", "--cache-dir", cache)}
-                self.check(f"hfcache ls of {name} agrees with {client.name}", listed and listed == scan["repos"],
-                           f"{listed} is not {scan['repos']}")
+                listed = {
+                    f"{repo['repo_type']} {repo['repo_id']}": [
+                        repo["bytes"],
+                        sorted(revision["commit"] for revision in repo["revisions"]),
+                    ]
+                    for repo in self.hfcache.json("ls", "--json", "--cache-dir", cache)
+                }
+                self.check(
+                    f"hfcache ls of {name} agrees with {client.name}",
+                    listed and listed == scan["repos"],
+                    f"{listed} is not {scan['repos']}",
+                )
                 # Before 1.16 it took these two for broken repositories.
                 allowed = (str(cache / "CACHEDIR.TAG"), str(cache / "blobs")) if client.major == 0 else ()
                 warnings = [w for w in scan["warnings"] if not any(w.endswith(path) for path in allowed)]

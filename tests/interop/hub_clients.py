@@ -4,6 +4,7 @@ A client is a Python interpreter with some version of huggingface_hub (and perha
 list of jobs and answers with a list of results: a process is started once for many jobs, and anew for each set of
 variables, because huggingface_hub reads its variables when it is imported.
 """
+
 import json
 import os
 import pathlib
@@ -60,14 +61,32 @@ print("\\n" + json.dumps(results))
 """
 
 # Neither the user's settings nor a proxy that cannot reach loopback.
-FOREIGN = ("HF_", "HUGGINGFACE_", "TRANSFORMERS_", "XDG_", "http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY",
-           "HTTPS_PROXY", "ALL_PROXY", "SSL_CERT_", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
+FOREIGN = (
+    "HF_",
+    "HUGGINGFACE_",
+    "TRANSFORMERS_",
+    "XDG_",
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "SSL_CERT_",
+    "REQUESTS_CA_BUNDLE",
+    "CURL_CA_BUNDLE",
+)
 
 
 def clean_environment(home):
     kept = {k: v for k, v in os.environ.items() if not k.startswith(FOREIGN)}
-    return kept | {"HF_HOME": str(home), "HF_HUB_DISABLE_TELEMETRY": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1",
-                   "HF_HUB_DISABLE_XET": "1", "HF_HUB_DISABLE_UPDATE_CHECK": "1"}
+    return kept | {
+        "HF_HOME": str(home),
+        "HF_HUB_DISABLE_TELEMETRY": "1",
+        "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+        "HF_HUB_DISABLE_XET": "1",
+        "HF_HUB_DISABLE_UPDATE_CHECK": "1",
+    }
 
 
 class Checks:
@@ -103,8 +122,15 @@ class Client:
     def run(self, jobs, umask=None, **variables):
         """The result of each job; text "<exception>: <message>" for one that failed."""
         before = {"preexec_fn": lambda: os.umask(umask)} if umask is not None else {}
-        done = subprocess.run([self.python, "-c", CLIENT], input=json.dumps(jobs), env=self.environment | variables,
-                              capture_output=True, text=True, timeout=600, **before)
+        done = subprocess.run(
+            [self.python, "-c", CLIENT],
+            input=json.dumps(jobs),
+            env=self.environment | variables,
+            capture_output=True,
+            text=True,
+            timeout=600,
+            **before,
+        )
         if done.returncode != 0:
             raise RuntimeError(f"{self.python} ended with {done.returncode}: {done.stderr[-3000:]}")
         return json.loads(done.stdout.rsplit("\n", 2)[-2])
@@ -132,8 +158,14 @@ class Hfcache:
 
     def run(self, *words, umask=None, **variables):
         before = {"preexec_fn": lambda: os.umask(umask)} if umask is not None else {}
-        return subprocess.run([self.program, *map(str, words)], env=self.environment | variables,
-                              capture_output=True, text=True, timeout=600, **before)
+        return subprocess.run(
+            [self.program, *map(str, words)],
+            env=self.environment | variables,
+            capture_output=True,
+            text=True,
+            timeout=600,
+            **before,
+        )
 
     def out(self, *words, **options):
         """What it prints, or how it failed."""
@@ -169,7 +201,7 @@ class LoopbackHub:
         """Those since the last call, each as (method, target)."""
         time.sleep(0.1)  # a line is written when the answer has gone, which the client may see first
         lines = self.log.read_text().splitlines() if self.log.exists() else []
-        new, self.seen = [json.loads(line) for line in lines[self.seen:]], len(lines)
+        new, self.seen = [json.loads(line) for line in lines[self.seen :]], len(lines)
         return [(line["method"], line["target"]) for line in new]
 
     def fetched(self):
@@ -180,5 +212,3 @@ class LoopbackHub:
 def put(path, content):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)
-
-

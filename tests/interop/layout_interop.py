@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The same files as huggingface_hub 2.4 leaves: layout_interop.py --hfcache H --hub LOOPBACK_HUB --python INTERPRETER...
+"""The same files as huggingface_hub 2.4 leaves: layout_interop.py --hfcache H --hub LOOPBACK_HUB --python INTERPRETER
 
 Sixty made-up repositories, each revision downloaded by hfcache and by huggingface_hub 2.x: paths, link targets,
 contents and modes must be equal, in a cache, in one without symbolic links and as plain folders of the user
@@ -8,6 +8,7 @@ of .metadata and the mode of trees/, whose lists must be readable to whoever may
 meant: a revision without files has its folder here, where huggingface_hub prints a path that does not exist and then
 warns of the repository in its own scan.
 """
+
 import argparse
 import hashlib
 import os
@@ -46,8 +47,13 @@ def asks_for_more(mode, revision):
 
 MODES = [
     Mode("a cache"),
-    Mode("a cache, umask 002, setgid, hf_xet switched on", 0o002, setgid=True, variables={"HF_HUB_DISABLE_XET": "0"},
-         is_left_out=lambda r: is_large(r) or "xet" in r.repo_id or "mixture" in r.repo_id),
+    Mode(
+        "a cache, umask 002, setgid, hf_xet switched on",
+        0o002,
+        setgid=True,
+        variables={"HF_HUB_DISABLE_XET": "0"},
+        is_left_out=lambda r: is_large(r) or "xet" in r.repo_id or "mixture" in r.repo_id,
+    ),
     Mode("a cache for oneself, umask 077", 0o077, is_left_out=is_large),
     # huggingface_hub 2.4 fails by chance where two threads fetch files of one content in this mode.
     Mode("a cache without links", variables={"HF_HUB_DISABLE_SYMLINKS": "1"}, workers=1, is_left_out=is_large),
@@ -83,19 +89,29 @@ def listing(root):
 def without_empty_folders(ours, number_of_empty):
     """`ours` without what only we make for a revision that has no files, and what that was."""
     cache, local = "cache/models--acme--empty", f"local/{number_of_empty}/.cache/huggingface"
-    extra = {name for name in ours if name == f"{cache}/blobs" or name.startswith(f"{cache}/snapshots") or
-             name in (f"{local}/.gitignore", f"{local}/CACHEDIR.TAG", f"{local}/download")}
+    extra = {
+        name
+        for name in ours
+        if name == f"{cache}/blobs"
+        or name.startswith(f"{cache}/snapshots")
+        or name in (f"{local}/.gitignore", f"{local}/CACHEDIR.TAG", f"{local}/download")
+    }
     return {name: ours[name] for name in ours.keys() - extra}, extra
 
 
 def differences(ours, theirs):
-    return [f"{name}: ours {ours.get(name)}, theirs {theirs.get(name)}"
-            for name in sorted(ours.keys() | theirs.keys()) if ours.get(name) != theirs.get(name)]
+    return [
+        f"{name}: ours {ours.get(name)}, theirs {theirs.get(name)}"
+        for name in sorted(ours.keys() | theirs.keys())
+        if ours.get(name) != theirs.get(name)
+    ]
 
 
 def unreadable_lists(root, umask):
     """Lists of files whose mode gives less than the umask allows."""
-    return [str(path) for path in root.rglob("trees/*.json") if stat.S_IMODE(path.stat().st_mode) & 0o444 != 0o444 & ~umask]
+    return [
+        str(path) for path in root.rglob("trees/*.json") if stat.S_IMODE(path.stat().st_mode) & 0o444 != 0o444 & ~umask
+    ]
 
 
 class Comparison:
@@ -106,8 +122,18 @@ class Comparison:
         failed = []
         for number, revision in enumerate(revisions):
             where = ["--local-dir", root / "local" / str(number)] if mode.local else []
-            command = ["download", revision.repo_id, "--repo-type", revision.repo_type, "--revision", revision.name, "-q",
-                       "--cache-dir", root / "cache", *where]
+            command = [
+                "download",
+                revision.repo_id,
+                "--repo-type",
+                revision.repo_type,
+                "--revision",
+                revision.name,
+                "-q",
+                "--cache-dir",
+                root / "cache",
+                *where,
+            ]
             done = self.hfcache.run(*command, umask=mode.umask, **mode.variables)
             if done.returncode != 0:
                 failed.append(f"{revision}: {done.stderr.strip()}")
@@ -120,16 +146,25 @@ class Comparison:
     def theirs(self, mode, revisions, root):
         jobs = []
         for number, revision in enumerate(revisions):
-            job = {"do": "download", "repo_id": revision.repo_id, "repo_type": revision.repo_type, "revision": revision.name,
-                   "cache_dir": str(root / "cache"), "max_workers": mode.workers}
+            job = {
+                "do": "download",
+                "repo_id": revision.repo_id,
+                "repo_type": revision.repo_type,
+                "revision": revision.name,
+                "cache_dir": str(root / "cache"),
+                "max_workers": mode.workers,
+            }
             if mode.local:
                 job["local_dir"] = str(root / "local" / str(number))
             jobs.append(job)
             if asks_for_more(mode, revision):
                 jobs.append(job | {"file": "no/such file.json"})
         results = self.client.run(jobs, umask=mode.umask, **mode.variables)
-        return [f"{job}: {result}" for job, result in zip(jobs, results)
-                if not result.startswith("RemoteEntryNotFoundError: " if "file" in job else str(root))]
+        return [
+            f"{job}: {result}"
+            for job, result in zip(jobs, results)
+            if not result.startswith("RemoteEntryNotFoundError: " if "file" in job else str(root))
+        ]
 
     def run(self, mode):
         revisions = [r for r in self.revisions if not mode.is_left_out(r)]
@@ -145,8 +180,11 @@ class Comparison:
         ours, extra = without_empty_folders(ours, [r.repo_id for r in revisions].index("acme/empty"))
         self.check(f"{mode.name}: a revision without files has its folder", len(extra) == 3, str(extra))
         wrong = differences(ours, theirs)
-        self.check(f"{mode.name}: {len(theirs)} entries are equal", theirs and not wrong,
-                   f"{len(wrong)} differ\n     " + "\n     ".join(wrong[:12]))
+        self.check(
+            f"{mode.name}: {len(theirs)} entries are equal",
+            theirs and not wrong,
+            f"{len(wrong)} differ\n     " + "\n     ".join(wrong[:12]),
+        )
         unreadable = unreadable_lists(roots["ours"], mode.umask)
         self.check(f"{mode.name}: the lists of files are readable", not unreadable, str(unreadable[:3]))
         for root in roots.values():

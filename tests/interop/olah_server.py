@@ -1,4 +1,5 @@
 """olah, a Hub that nobody here wrote: serving plain git repositories, or as a proxy in front of another Hub."""
+
 import hashlib
 import os
 import pathlib
@@ -33,8 +34,14 @@ allow = true
 
 
 def git(folder, *words):
-    identity = {"GIT_AUTHOR_NAME": "t", "GIT_AUTHOR_EMAIL": "t@localhost", "GIT_COMMITTER_NAME": "t",
-                "GIT_COMMITTER_EMAIL": "t@localhost", "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null"}
+    identity = {
+        "GIT_AUTHOR_NAME": "t",
+        "GIT_AUTHOR_EMAIL": "t@localhost",
+        "GIT_COMMITTER_NAME": "t",
+        "GIT_COMMITTER_EMAIL": "t@localhost",
+        "GIT_CONFIG_GLOBAL": "/dev/null",
+        "GIT_CONFIG_SYSTEM": "/dev/null",
+    }
     subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True, env=os.environ | identity)
 
 
@@ -56,7 +63,7 @@ def make_git_repository(folder, files):
 
 
 class Olah:
-    """`python`: an interpreter that has olah. `repos`: {"models/acme/tiny": {path: bytes}} to serve without an upstream;
+    """`python`: an interpreter that has olah. `repos`: {"models/acme/tiny": {path: bytes}} to serve offline;
     else `upstream`: "host:port" of the Hub that it is a proxy of."""
 
     def __init__(self, python, folder, repos=None, upstream=None):
@@ -67,15 +74,26 @@ class Olah:
             (self.folder / name).mkdir(parents=True)
         for name, files in (repos or {}).items():
             make_git_repository(self.folder / "mirrors" / name, files)
-        (self.folder / "olah.toml").write_text(CONFIGURATION.format(
-            port=self.port, folder=self.folder, upstream=upstream or "127.0.0.1:9", offline="false" if upstream else "true"))
+        (self.folder / "olah.toml").write_text(
+            CONFIGURATION.format(
+                port=self.port,
+                folder=self.folder,
+                upstream=upstream or "127.0.0.1:9",
+                offline="false" if upstream else "true",
+            )
+        )
 
     def __enter__(self):
         environment = clean_environment(self.folder / "home") | {"HOME": str(self.folder / "home")}
         with open(self.folder / "output", "w") as output:
-            self.process = subprocess.Popen([str(self.program), "-c", str(self.folder / "olah.toml"), "--log-path",
-                                             str(self.folder / "logs")], cwd=self.folder, env=environment,
-                                            stdin=subprocess.DEVNULL, stdout=output, stderr=output)
+            self.process = subprocess.Popen(
+                [str(self.program), "-c", str(self.folder / "olah.toml"), "--log-path", str(self.folder / "logs")],
+                cwd=self.folder,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+            )
         for _ in range(600):
             if self.process.poll() is not None:
                 break

@@ -5,6 +5,7 @@ A slow download on terminals of several widths: bytes advance, no line is longer
 over at the end but the path. Without a terminal, with --quiet and with HF_HUB_DISABLE_PROGRESS_BARS there is nothing
 to see; NO_COLOR leaves colours out; every line of --json parses. --keep writes all recorded screens to a file.
 """
+
 import argparse
 import json
 import pathlib
@@ -20,7 +21,11 @@ import time
 from hub_clients import Checks, Hfcache, LoopbackHub, clean_environment, put
 
 RATE = 500_000  # bytes a second of each connection
-FILES = {"model.safetensors": 1_500_000, "config.json": 2, "a folder with a rather long name/and a file with another one.bin": 600_000}
+FILES = {
+    "model.safetensors": 1_500_000,
+    "config.json": 2,
+    "a folder with a rather long name/and a file with another one.bin": 600_000,
+}
 # An amount, or how much of the whole: what moves while bytes arrive.
 AMOUNT = re.compile(r"\d+(?:\.\d+)? ?(?:%|[kKMG]i?B|B)\b|\d+%")
 COLOUR = re.compile(r"\x1b\[[\d;]*m")
@@ -40,7 +45,8 @@ class Terminal:
         """The screens one after another, until the command has ended."""
         ended = "== ended with "
         assignments = " ".join(f"{name}={shlex.quote(value)}" for name, value in environment.items())
-        line = f"env -i TERM=screen-256color {assignments} {shlex.join(map(str, command))}; echo '{ended}'$?; exec sleep 60"
+        words = shlex.join(map(str, command))
+        line = f"env -i TERM=screen-256color {assignments} {words}; echo '{ended}'$?; exec sleep 60"
         self.tmux("new-session", "-d", "-x", self.width, "-y", self.height, "sh", "-c", line)
         try:
             screens = []
@@ -64,8 +70,11 @@ def lines_of(screen):
 class Recording:
     def __init__(self, options, work, url):
         self.options, self.work, self.check = options, work, Checks()
-        self.environment = {k: v for k, v in clean_environment(work / "home").items()
-                            if k.startswith(("HF_", "HOME", "PATH", "LANG", "LC_"))} | {"HF_ENDPOINT": url, "LANG": "C.UTF-8"}
+        self.environment = {
+            k: v
+            for k, v in clean_environment(work / "home").items()
+            if k.startswith(("HF_", "HOME", "PATH", "LANG", "LC_"))
+        } | {"HF_ENDPOINT": url, "LANG": "C.UTF-8"}
         del self.environment["HF_HUB_DISABLE_PROGRESS_BARS"]
         self.count = 0
 
@@ -83,8 +92,11 @@ class Recording:
                 for number, screen in enumerate(screens):
                     file.write(f"== {what}, {width} columns, screen {number}\n{COLOUR.sub('', screen).rstrip()}\n")
         path, last = str(self.snapshot()), lines_of(screens[-1])
-        self.check(f"{what}, {width} columns: the path is shown and all went well",
-                   path in last and "== ended with 0" in last, screens[-1])
+        self.check(
+            f"{what}, {width} columns: the path is shown and all went well",
+            path in last and "== ended with 0" in last,
+            screens[-1],
+        )
         return screens, path
 
     def show_progress(self, width, **variables):
@@ -93,7 +105,11 @@ class Recording:
         amounts = {tuple(AMOUNT.findall(line)) for line in seen}
         self.check(f"a terminal, {width} columns: amounts advance", len(amounts - {()}) >= 5, str(sorted(amounts)[:5]))
         piled = max(sum("acme/slow" in line for line in lines_of(screen)) for screen in screens)
-        self.check(f"a terminal, {width} columns: lines are drawn over, not one below the other", piled <= 1, f"{piled} of them")
+        self.check(
+            f"a terminal, {width} columns: lines are drawn over, not one below the other",
+            piled <= 1,
+            f"{piled} of them",
+        )
         wide = [line for line in seen if len(line) > width and line != path]
         self.check(f"a terminal, {width} columns: no line is wider", not wide, str(wide[:2]))
         left = [line for line in lines_of(screens[-1]) if AMOUNT.search(line) and " left" in line]
@@ -109,15 +125,24 @@ class Recording:
     def pipe(self):
         hfcache = Hfcache(self.options.hfcache, self.environment)
         done = hfcache.run(*self.command()[1:])
-        self.check("without a terminal: the path and nothing else",
-                   (done.returncode, done.stdout, done.stderr) == (0, f"{self.snapshot()}\n", ""), str(done))
+        self.check(
+            "without a terminal: the path and nothing else",
+            (done.returncode, done.stdout, done.stderr) == (0, f"{self.snapshot()}\n", ""),
+            str(done),
+        )
         done = hfcache.run(*self.command("--json")[1:])
         try:
-            parsed = [json.loads(line) for line in done.stdout.splitlines()] if "\n{" in done.stdout else json.loads(done.stdout)
+            parsed = (
+                [json.loads(line) for line in done.stdout.splitlines()]
+                if "\n{" in done.stdout
+                else json.loads(done.stdout)
+            )
         except ValueError as error:
             parsed = None
             self.check("--json: it parses", False, f"{error}: {done.stdout[:300]}")
-        self.check("--json: there is something, and nothing on standard error", bool(parsed) and not done.stderr, str(done))
+        self.check(
+            "--json: there is something, and nothing on standard error", bool(parsed) and not done.stderr, str(done)
+        )
 
 
 def main():

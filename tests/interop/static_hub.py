@@ -6,6 +6,7 @@
 Answers repo-info, trees in pages of 1,000 and files with ranges; LFS files on request from another port, as the Hub's
 are. An answer is a file or a line of nginx's configuration, so the server costs as little as nginx does.
 """
+
 import contextlib
 import hashlib
 import json
@@ -146,16 +147,59 @@ def entry_of(path, file):
 
 def make_certificates(folder):
     """ca.pem, and server.pem with server.key for 127.0.0.1 and localhost."""
+
     def openssl(*words):
         subprocess.run(["openssl", *map(str, words)], check=True, capture_output=True, cwd=folder)
 
-    openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
-            "/CN=Hub of the tests", "-keyout", "ca.key", "-out", "ca.pem")
-    openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=localhost", "-keyout",
-            "server.key", "-out", "server.csr")
+    openssl(
+        "req",
+        "-x509",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:P-256",
+        "-nodes",
+        "-days",
+        "2",
+        "-subj",
+        "/CN=Hub of the tests",
+        "-keyout",
+        "ca.key",
+        "-out",
+        "ca.pem",
+    )
+    openssl(
+        "req",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:P-256",
+        "-nodes",
+        "-subj",
+        "/CN=localhost",
+        "-keyout",
+        "server.key",
+        "-out",
+        "server.csr",
+    )
     (folder / "names").write_text("subjectAltName=IP:127.0.0.1,DNS:localhost\n")
-    openssl("x509", "-req", "-in", "server.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2",
-            "-extfile", "names", "-out", "server.pem")
+    openssl(
+        "x509",
+        "-req",
+        "-in",
+        "server.csr",
+        "-CA",
+        "ca.pem",
+        "-CAkey",
+        "ca.key",
+        "-CAcreateserial",
+        "-days",
+        "2",
+        "-extfile",
+        "names",
+        "-out",
+        "server.pem",
+    )
 
 
 class StaticHub:
@@ -163,8 +207,7 @@ class StaticHub:
     redirected to another origin. `logged`: requests() tells what was asked for. `link_port`: where a proxy in front of
     it listens, to which its answers then lead."""
 
-    def __init__(self, folder, repos, tls=False, limit_rate=0, away=False, logged=False, workers=1,
-                 link_port=None):
+    def __init__(self, folder, repos, tls=False, limit_rate=0, away=False, logged=False, workers=1, link_port=None):
         self.folder, self.tls, self.away = pathlib.Path(folder).resolve(), tls, away
         self.port, self.data_port, self.asked_port = free_port(), free_port(), free_port()
         self.scheme = "https" if tls else "http"
@@ -180,13 +223,27 @@ class StaticHub:
             self.add(tag, repo_id, pathlib.Path(root), lines)
         for name, text in lines.items():
             (self.folder / name).write_text("\n".join(text) + "\n")
-        (self.folder / "nginx.conf").write_text(CONFIGURATION.format(
-            user="user root;" if os.geteuid() == 0 else "", workers=workers, folder=self.folder, port=self.port,
-            data_port=self.data_port, asked_port=self.asked_port, protocol="ssl http2" if tls else "",
-            access_log=("log_format asked '$server_protocol $request_method $request_uri $http_range'; "
-                        f"access_log {self.folder}/requests asked;" if logged else "access_log off;"),
-            certificate=f"ssl_certificate {self.folder}/server.pem; ssl_certificate_key {self.folder}/server.key;" if tls
-            else "", limit=f"limit_rate {limit_rate};" if limit_rate else ""))
+        (self.folder / "nginx.conf").write_text(
+            CONFIGURATION.format(
+                user="user root;" if os.geteuid() == 0 else "",
+                workers=workers,
+                folder=self.folder,
+                port=self.port,
+                data_port=self.data_port,
+                asked_port=self.asked_port,
+                protocol="ssl http2" if tls else "",
+                access_log=(
+                    "log_format asked '$server_protocol $request_method $request_uri $http_range'; "
+                    f"access_log {self.folder}/requests asked;"
+                    if logged
+                    else "access_log off;"
+                ),
+                certificate=f"ssl_certificate {self.folder}/server.pem; ssl_certificate_key {self.folder}/server.key;"
+                if tls
+                else "",
+                limit=f"limit_rate {limit_rate};" if limit_rate else "",
+            )
+        )
 
     def add(self, tag, repo_id, root, lines):
         objects = self.folder / "objects" / repo_id
@@ -197,13 +254,28 @@ class StaticHub:
         commit = hashlib.sha1(json.dumps(entries).encode()).hexdigest()
         api = self.folder / "api" / repo_id
         api.mkdir(parents=True)
-        (api / "info.json").write_text(json.dumps(
-            {"_id": "0", "id": repo_id, "modelId": repo_id, "sha": commit, "private": False, "gated": False,
-             "disabled": False, "downloads": 0, "likes": 0, "tags": [], "lastModified": "2026-01-01T00:00:00.000Z",
-             "createdAt": "2026-01-01T00:00:00.000Z", "siblings": [{"rfilename": path} for path in files]}))
+        (api / "info.json").write_text(
+            json.dumps(
+                {
+                    "_id": "0",
+                    "id": repo_id,
+                    "modelId": repo_id,
+                    "sha": commit,
+                    "private": False,
+                    "gated": False,
+                    "disabled": False,
+                    "downloads": 0,
+                    "likes": 0,
+                    "tags": [],
+                    "lastModified": "2026-01-01T00:00:00.000Z",
+                    "createdAt": "2026-01-01T00:00:00.000Z",
+                    "siblings": [{"rfilename": path} for path in files],
+                }
+            )
+        )
         for first in range(0, max(len(entries), 1), PAGE):
             name = f"tree{first or ''}"
-            (api / f"{name}.json").write_text(json.dumps(entries[first:first + PAGE]))
+            (api / f"{name}.json").write_text(json.dumps(entries[first : first + PAGE]))
             if first + PAGE < len(entries):
                 next_page = f"{self.link_url}/api/models/{repo_id}/tree/{commit}?recursive=true&cursor={first + PAGE}"
                 asked = quoted(f"/api/{repo_id}/{name}.json {first or ''}")
@@ -222,12 +294,22 @@ class StaticHub:
         for path, entry in zip(files, entries):
             if re.fullmatch(r"[\w.-]+", path):
                 (api / f"paths={path}.json").write_text(json.dumps([entry]))
-        lines["repos"].append(REPOSITORY.format(name=re.escape(repo_id), id=repo_id, tag=tag, commit=commit,
-                                                asked_port=self.asked_port))
+        lines["repos"].append(
+            REPOSITORY.format(name=re.escape(repo_id), id=repo_id, tag=tag, commit=commit, asked_port=self.asked_port)
+        )
 
     def __enter__(self):
-        self.process = subprocess.Popen([nginx_program(), "-p", str(self.folder), "-e", str(self.folder / "error.log"), "-c",
-                                         str(self.folder / "nginx.conf")])
+        self.process = subprocess.Popen(
+            [
+                nginx_program(),
+                "-p",
+                str(self.folder),
+                "-e",
+                str(self.folder / "error.log"),
+                "-c",
+                str(self.folder / "nginx.conf"),
+            ]
+        )
         for _ in range(200):
             try:
                 socket.create_connection(("127.0.0.1", self.port), 1).close()
@@ -244,5 +326,5 @@ class StaticHub:
     def requests(self):
         """Those since the last call, each as "<protocol> <method> <target> <range>"."""
         lines = (self.folder / "requests").read_text().splitlines()
-        new, self.seen = lines[self.seen:], len(lines)
+        new, self.seen = lines[self.seen :], len(lines)
         return new
