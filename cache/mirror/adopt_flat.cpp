@@ -47,15 +47,19 @@ bool is_flat_note(std::string_view name) {
          (name.size() == 129 && name[64] == '.' && is_hash(name.substr(0, 64)) && is_hash(name.substr(65)));
 }
 
-std::optional<FlatOrigin> checked(FlatOrigin origin) {
+std::optional<FlatOrigin> checked(std::string_view id, std::string_view revision, std::string_view path) {
+  std::optional<FlatOrigin> origin(std::in_place);
+  origin->repo.id = id;
+  origin->revision = revision;
+  origin->path = path;
   try {
-    check_repo(origin.repo);
-    check_revision(origin.revision);
-    check_relative_path(origin.path);
-    return origin;
+    check_repo(origin->repo);
+    check_revision(origin->revision);
+    check_relative_path(origin->path);
   } catch (const Error&) {
-    return std::nullopt;
+    origin.reset();
   }
+  return origin;
 }
 
 std::string decoded(std::string_view text) {
@@ -81,12 +85,11 @@ std::optional<FlatOrigin> parse_old_path(std::string_view path) {
   const std::size_t first = path.find('/');
   const std::size_t second = first == std::string_view::npos ? first : path.find('/', first + 1);
   if (second != std::string_view::npos)
-    return checked({{std::string(path.substr(0, second))}, "main", std::string(path.substr(second + 1))});
+    return checked(path.substr(0, second), "main", path.substr(second + 1));
   if (first != std::string_view::npos) return std::nullopt;
   for (const std::string_view name : kOldNames)
     if (path.size() > name.size() + 1 && path.ends_with(name) && path[path.size() - name.size() - 1] == '-')
-      return checked(
-          {{std::string(path.substr(0, path.size() - name.size() - 1))}, "main", std::string(name)});
+      return checked(path.substr(0, path.size() - name.size() - 1), "main", name);
   return std::nullopt;
 }
 
@@ -213,9 +216,7 @@ std::optional<FlatOrigin> parse_flat_url(std::string_view url) {
   const std::string_view rest = url.substr(resolve + kResolve.size());
   const std::size_t slash = rest.find('/');
   if (slash == std::string_view::npos) return std::nullopt;
-  return checked({{std::string(url.substr(0, resolve))},
-                  decoded(rest.substr(0, slash)),
-                  decoded(rest.substr(slash + 1))});
+  return checked(url.substr(0, resolve), decoded(rest.substr(0, slash)), decoded(rest.substr(slash + 1)));
 }
 
 void find_in_flat_cache(const AdoptContext& context, AdoptPlan& plan) { FlatCache(context, plan).run(); }
