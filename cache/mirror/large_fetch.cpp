@@ -363,7 +363,10 @@ void LargeFetch::look() {
   const double seconds = std::chrono::duration<double>(Clock::now() - measured_since_).count();
   const double rate = static_cast<double>(received_ - received_before_) / seconds;
   if (rate >= kFastEnough || file_.size - have_.total() < kWorthDividing) return;
-  if (wanted_ > 1 && rate < kHelped * rate_) return;
+  if (wanted_ > 1 && rate < kHelped * rate_) {
+    wanted_ /= 2;  // as before: pieces cost more than one stream
+    return;
+  }
   measure_after(context_.timings.settling + 2 * streams_.front()->first_byte_after());
   if (!context_.site.has_spare_connection()) return;
   rate_ = rate;

@@ -25,6 +25,7 @@ constexpr std::size_t kMostLarge = 8;                 // large files at a time
 constexpr std::uint64_t kMostSmallBytes = 16u << 20;  // of small files in memory
 constexpr std::size_t kBatchFiles = 256;
 constexpr std::uint64_t kBatchBytes = 64u << 20;
+constexpr milliseconds kLimitHolds{2};
 constexpr std::size_t kBusyLooks = 64;  // locks of other processes that are looked at in one go
 
 int open_folder(const std::filesystem::path& folder) {
@@ -94,10 +95,16 @@ void Scheduler::run() {
 
 bool Scheduler::is_large(std::size_t job) const { return jobs_[job].file().size >= request_.large_bytes; }
 
-std::size_t Scheduler::limit() const {
+// What the server takes changes by the millisecond at most; finding its origin costs more than a small file's
+// hash.
+std::size_t Scheduler::limit() {
+  const auto now = steady_clock::now();
+  if (now - limit_of_ < kLimitHolds) return limit_;
+  limit_of_ = now;
   const std::size_t most =
       request_.workers == 0 ? hub_.client().options().most_connections : request_.workers;
-  return std::clamp<std::size_t>(hub_.client().window(file_url_), 1, std::max<std::size_t>(most, 1));
+  limit_ = std::clamp<std::size_t>(hub_.client().window(file_url_), 1, std::max<std::size_t>(most, 1));
+  return limit_;
 }
 
 std::size_t Scheduler::connections() const {

@@ -46,7 +46,7 @@ class Scheduler final : private FetchSite {
 
   void pump();
   void forget_waiting();
-  std::size_t limit() const;
+  std::size_t limit();
   std::size_t connections() const;
   bool is_large(std::size_t job) const;
   std::optional<std::size_t> next_job();
@@ -81,6 +81,8 @@ class Scheduler final : private FetchSite {
   std::vector<VerifiedFile> batch_;
   std::uint64_t batch_bytes_ = 0;
   std::optional<Error> link_failure_;
+  std::size_t limit_ = 1;
+  std::chrono::steady_clock::time_point limit_of_;  // when it was asked for; first of all: long ago
   bool stopped_ = false, batch_timer_ = false, busy_timer_ = false;
 
   Leftovers leftovers_;
