@@ -46,24 +46,30 @@ def content(size, seed=0):
     return random.Random(f"{size} {seed}").randbytes(size)
 
 
-def matters():
-    """{repository: {revision: {path: bytes}}}: one matter each."""
-    text, weights = b"{}\n", content(70_000)
-    yield "acme/plain", {"main": {"config.json": text, "README.md": b"# plain\n"}}
+TEXT, WEIGHTS = b"{}\n", content(70_000)
+
+
+def of_kinds():
+    """{repository: {revision: {path: bytes}}}: kinds of repositories and of files."""
+    yield "acme/plain", {"main": {"config.json": TEXT, "README.md": b"# plain\n"}}
     yield "acme/unicode", {"main": {f"{w}/{w}.txt": w.encode() for w in WORDS}}
-    yield "acme/nested", {"main": {"/".join(f"d{i}" for i in range(20)) + "/deep.json": text, "d0/top.json": b"1"}}
+    yield "acme/nested", {"main": {"/".join(f"d{i}" for i in range(20)) + "/deep.json": TEXT, "d0/top.json": b"1"}}
     yield "acme/empty", {"main": {}}
     yield "acme/nothing-in-it", {"main": {"a": b"", "b/c": b"", "d.safetensors": b""}}
-    yield "acme/lfs", {"main": {"model.safetensors": weights, "sub/pytorch_model.bin": content(5)}}
-    yield "acme/xet", {"main": {"model.xet.safetensors": weights, "sub/other.xet.bin": content(5), "config.json": text}}
-    yield "bare", {"main": {"config.json": text}, "v2": {"config.json": b"[]"}}
-    yield "bare-lfs", {"main": {"w.bin": weights}}
+    yield "acme/lfs", {"main": {"model.safetensors": WEIGHTS, "sub/pytorch_model.bin": content(5)}}
+    yield "acme/xet", {"main": {"model.xet.safetensors": WEIGHTS, "sub/other.xet.bin": content(5), "config.json": TEXT}}
+    yield "bare", {"main": {"config.json": TEXT}, "v2": {"config.json": b"[]"}}
+    yield "bare-lfs", {"main": {"w.bin": WEIGHTS}}
     yield (
         "dataset acme/rows",
-        {"main": {"data/train.csv": b"a,b\n", "README.md": b""}, "refs/convert/parquet": {"0.bin": weights}},
+        {"main": {"data/train.csv": b"a,b\n", "README.md": b""}, "refs/convert/parquet": {"0.bin": WEIGHTS}},
     )
     yield "dataset rows", {"main": {"rows.csv": b"a\n"}}
     yield "space acme/page", {"main": {"app.py": b"print()\n", "static/index.html": b"<p>"}}
+
+
+def of_revisions_and_contents():
+    """The same: revisions, amounts, what is alike."""
     yield "acme/proposed", {"main": {"a": b"1"}, "refs/pr/1": {"a": b"2"}, "refs/pr/12": {"a": b"2", "b": b"3"}}
     yield "acme/tagged", {"main": {"a": b"1"}, "v1.0": {"a": b"0"}, "v1.0-rc.1+meta": {"a": b"1"}}
     yield "acme/branches", {"main": {"a": b"1"}, "feature/x/y": {"a": b"2"}, "é": {"a": b"3"}}
@@ -72,11 +78,11 @@ def matters():
         "acme/duplicates",
         {
             "main": {
-                "a.txt": text,
-                "b/a.txt": text,
-                "b/c/a.txt": text,
-                "w.bin": weights,
-                "copy/w.bin": weights,
+                "a.txt": TEXT,
+                "b/a.txt": TEXT,
+                "b/c/a.txt": TEXT,
+                "w.bin": WEIGHTS,
+                "copy/w.bin": WEIGHTS,
                 "same.txt": content(9),
                 "same.bin": content(9),
             }
@@ -96,6 +102,10 @@ def matters():
             }
         },
     )
+
+
+def of_names():
+    """The same: what files and repositories can be called."""
     yield (
         "acme/spaces",
         {"main": {"a b c.txt": b"1", " lead": b"2", "trail ": b"3", "in side/x y": b"4", "\u00a0": b"5"}},
@@ -150,7 +160,7 @@ def matters():
         {"main": {f"{a}/{b}/{c}.txt": f"{a}{b}{c}".encode() for a in range(3) for b in range(3) for c in range(3)}},
     )
     yield "acme/one-commit-two-names", {"main": {"a": b"1"}, "same": {"a": b"1"}}
-    yield "acme/grows", {"main": {"a": b"1", "b": b"2", "w.bin": weights}, "old": {"a": b"1", "w.bin": weights}}
+    yield "acme/grows", {"main": {"a": b"1", "b": b"2", "w.bin": WEIGHTS}, "old": {"a": b"1", "w.bin": WEIGHTS}}
 
 
 def mixture(seed):
@@ -172,7 +182,7 @@ def mixture(seed):
 
 def make(root):
     """Writes them all below `root`; the revisions, in order."""
-    repos = list(matters())
+    repos = [*of_kinds(), *of_revisions_and_contents(), *of_names()]
     repos += [mixture(seed) for seed in range(COUNT - len(repos))]
     out = []
     for name, revisions in repos:
