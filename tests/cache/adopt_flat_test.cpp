@@ -11,7 +11,8 @@ using namespace hf::cache;
 
 TEST_CASE("URLs of the flat cache say what they say for certain") {
   const auto is = [](const char* url, const char* id, const char* revision, const char* path) {
-    return parse_flat_url(url) == FlatOrigin{{id}, revision, path};
+    const auto origin = parse_flat_url(url);
+    return origin && origin->repo == Repo{id} && origin->revision == revision && origin->path == path;
   };
   CHECK(is("https://huggingface.co/acme/tiny/resolve/main/config.json", "acme/tiny", "main", "config.json"));
   CHECK(is("https://huggingface.co/gpt2/resolve/refs%2Fpr%2F1/a/b%20c", "gpt2", "refs/pr/1", "a/b c"));

@@ -99,7 +99,7 @@ TEST_CASE("Without a journal the digits of the name tell whether the process liv
   };
   leave(process_digits());
   CHECK(folder.dead() == 0);
-  std::array<char, 9> digits{};
+  std::array<char, 17> digits{};
   const auto kernel = std::stoul(process_digits(), nullptr, 16) & ~((1ul << 22) - 1);
   snprintf(digits.data(), digits.size(), "%08lx", kernel | ended_process());
   const fs::path gone = leave(digits.data());
