@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <thread>
 #include <tuple>
 #include <utility>
 
 #include "base/error.h"
 #include "base/escape.h"
+#include "base/thread_pool.h"
 #include "cache/store/scan_repo.h"
 #include "cache/store/synthetic_commits.h"
 
@@ -39,6 +41,7 @@ class RootScan {
     has_shared_store_ = has_shared_store(root_);
     for (const FolderEntry& entry : root_.entries()) read_entry(entry);
     if (root_.error() != 0) throw system_error(escaped(path_.string(), 4096), root_.error());
+    read_repos();
     if (has_shared_store_) found_.shared = shared_blobs(root_);
     tell_foreign();
     add_up();
@@ -53,7 +56,7 @@ class RootScan {
     if (name == "blobs" && has_shared_store_) return;
     Repo repo;
     if (is_folder(entry) && parse_folder_name(name, repo)) {
-      found_.repos.push_back(scan_repo(root_, name, std::move(repo), path_ / name, has_shared_store_));
+      repos_.emplace_back(name, std::move(repo));
     } else if (entry.kind == EntryKind::file && is_flat_name(name)) {
       ++flat_files_;
     } else if (is_folder(entry) && is_of_datasets(name)) {
@@ -61,6 +64,16 @@ class RootScan {
     } else {
       found_.problems.push_back(escaped(name) + " is no repository and nothing else of a cache");
     }
+  }
+
+  // Reading folders is the kernel's work and little of ours: it goes on all cores.
+  void read_repos() {
+    found_.repos.resize(repos_.size());
+    ThreadPool pool(std::min<std::size_t>(repos_.size(), std::thread::hardware_concurrency()));
+    pool.for_each(repos_.size(), [&](std::size_t i) {
+      auto& [name, repo] = repos_[i];
+      found_.repos[i] = scan_repo(root_, name, std::move(repo), path_ / name, has_shared_store_);
+    });
   }
 
   bool is_folder(const FolderEntry& entry) const {
@@ -91,6 +104,7 @@ class RootScan {
   const fs::path& path_;
   Folder& root_;
   CacheContents& found_;
+  std::vector<std::pair<std::string, Repo>> repos_;  // by the names of their folders
   bool has_shared_store_ = false;
   std::uint64_t flat_files_ = 0, datasets_ = 0;
 };
