@@ -42,7 +42,7 @@ void CacheTarget::prepare() {
 // The list of a commit's files never changes; one that cannot be read is written again.
 bool CacheTarget::knows_tree() const {
   try {
-    return folder_.read_tree(commit_).has_value();
+    return folder_.has_tree(commit_, *tree_);
   } catch (const Error&) {
     return false;
   }

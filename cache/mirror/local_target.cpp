@@ -245,7 +245,8 @@ void LocalTarget::prepare() {
 
 bool LocalTarget::has_list() const {
   try {
-    parse_tree_json(read_text(list(), 1u << 30), shown(list()));
+    const std::string text = read_text(list(), 1u << 30);
+    if (text != tree_json(*tree_)) parse_tree_json(text, shown(list()));
     return true;
   } catch (const Error&) {
     return false;

@@ -270,6 +270,15 @@ std::optional<std::vector<TreeFile>> RepoFolder::read_tree(std::string_view comm
   return parse_tree_json(read_text(path, 1u << 30), shown(path));
 }
 
+bool RepoFolder::has_tree(std::string_view commit, const std::vector<TreeFile>& files) const {
+  const fs::path path = home_ / "trees" / (std::string(commit) + ".json");
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored)) return false;
+  const std::string text = read_text(path, 1u << 30);
+  if (text != tree_json(files)) parse_tree_json(text, shown(path));  // as another client writes it
+  return true;
+}
+
 bool RepoFolder::has_ref(std::string_view revision, std::string_view commit) const {
   check_revision(revision);
   if (revision == commit) return true;

@@ -26,24 +26,32 @@ TreeFile parse_entry(const std::string& path, const nlohmann::json& entry) {
   return file;
 }
 
+std::string quoted(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+}
+
 }  // namespace
 
+// Written out by hand: an object of nlohmann's that keeps the order of its members looks through all of them
+// for each new one, and a revision may have hundreds of thousands of files.
 std::string tree_json(const std::vector<TreeFile>& files) {
-  nlohmann::ordered_json entries = nlohmann::ordered_json::object();
+  std::string text = "{\n \"format_version\": 1,\n \"files\": {";
+  const char* before = "\n";
   for (const TreeFile& file : files) {
     if (!file.fault.empty()) continue;  // nothing here can stand under that name
-    auto& entry = entries[file.path];
-    entry["size"] = file.size;
-    entry["blob_id"] = file.git_oid;
-    if (!file.sha256.empty()) {
-      entry["lfs_sha256"] = file.sha256;
-      entry["lfs_size"] = file.size;
-    }
+    const std::string size = std::to_string(file.size);
+    text += before + ("  " + quoted(file.path)) + ": {\n   \"size\": " + size;
+    text += ",\n   \"blob_id\": " + quoted(file.git_oid);
+    if (!file.sha256.empty())
+      text += ",\n   \"lfs_sha256\": " + quoted(file.sha256) + ",\n   \"lfs_size\": " + size;
     // huggingface_hub drops the whole list for one hash that is not one, and some servers mask them.
-    if (file.xet_hash.size() == 64 && is_etag(file.xet_hash)) entry["xet_hash"] = file.xet_hash;
+    if (file.xet_hash.size() == 64 && is_etag(file.xet_hash))
+      text += ",\n   \"xet_hash\": " + quoted(file.xet_hash);
+    text += "\n  }";
+    before = ",\n";
   }
-  const nlohmann::ordered_json tree = {{"format_version", 1}, {"files", std::move(entries)}};
-  return tree.dump(1, ' ', true, nlohmann::ordered_json::error_handler_t::replace);
+  const bool is_empty = before[0] == '\n';
+  return text + (is_empty ? "}\n}" : "\n }\n}");
 }
 
 const TreeFile* find_path(const std::vector<TreeFile>& files, std::string_view path) {
