@@ -14,9 +14,11 @@ CacheTarget::CacheTarget(const Store& store, const Repo& repo, std::string commi
       repo_(repo),
       commit_(std::move(commit)),
       tree_(std::move(tree)),
-      folder_(store_, repo_) {}
+      folder_(store_, repo_),
+      is_new_(!folder_.is_there()) {}
 
 FileState CacheTarget::state_of(const TreeFile& file) const {
+  if (is_new_) return FileState::missing;
   if (folder_.has_file(commit_, file)) return FileState::present;
   return folder_.has_blob(file) ? FileState::in_blobs : FileState::missing;
 }
@@ -35,6 +37,7 @@ void CacheTarget::place(const fs::path& part, std::span<const TreeFile* const> l
 void CacheTarget::sync() const { folder_.sync(); }
 
 void CacheTarget::prepare() {
+  is_new_ = false;
   folder_.make();
   folder_.make_snapshot(commit_);  // also of a revision without files
 }

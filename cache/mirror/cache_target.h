@@ -34,6 +34,7 @@ class CacheTarget final : public Target {
   const std::string commit_;
   const std::optional<std::vector<TreeFile>> tree_;
   RepoFolder folder_;
+  bool is_new_;  // nothing of the repository is there: no need to look for each file
 };
 
 }  // namespace hf::cache

@@ -46,6 +46,11 @@ bool is_current(int fd, const Place& file) {
          held.st_dev == named.st_dev;
 }
 
+bool is_deleted(int fd) {
+  struct stat held {};
+  return fstat(fd, &held) != 0 || held.st_nlink == 0;
+}
+
 struct Opened {
   OpenFile file;  // not open: closed to us
   bool is_new = false;
@@ -120,7 +125,7 @@ std::optional<FileLock> FileLock::attempt(const Place& file) {
       case Claim::taken:
         return std::nullopt;
       case Claim::ours:
-        if (!is_current(fd, file)) continue;
+        if (is_deleted(fd)) continue;
         // For the group whatever the umask is: others who share the cache wait for it as well.
         if (opened.is_new) static_cast<void>(fchmod(fd, 0664));
         return FileLock(std::move(opened.file));

@@ -127,6 +127,7 @@ bool RepoFolder::has_file(std::string_view commit, const TreeFile& file) const {
   if (!place) return false;
   const std::string target = target_of_link(place->fd(), place->c_str());
   if (!target.empty()) return target == link_target(file) && has_blob(file);
+  if (errno == ENOENT) return false;
   struct stat info {};
   return fstatat(place->fd(), place->c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 && is_content(info, file);
 }
@@ -139,6 +140,11 @@ FileLock RepoFolder::lock(const TreeFile& file) const {
 std::optional<FileLock> RepoFolder::try_lock(const TreeFile& file) const {
   const auto place = opened_->locks.find(file.etag() + ".lock");
   return place ? FileLock::attempt(*place) : FileLock::none();
+}
+
+bool RepoFolder::is_there() const {
+  std::error_code ignored;
+  return fs::exists(home_, ignored);
 }
 
 void RepoFolder::make() const {

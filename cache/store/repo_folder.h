@@ -39,6 +39,7 @@ class RepoFolder {
   FileLock lock(const TreeFile& file) const;                     // waits
   std::optional<FileLock> try_lock(const TreeFile& file) const;  // nothing: another process has it
 
+  bool is_there() const;  // anything of the repository
   // The folders that a download needs before its first byte; removes what killed processes left half written
   // an hour ago or earlier.
   void make() const;
