@@ -45,7 +45,8 @@ std::optional<milliseconds> Fetch::wait_after(const Response& response, const st
   if (progress) backoff_->reset();
   const auto wait = backoff_->next(response);
   if (!wait) {
-    finish_failed(Error(ErrorKind::network, subject() + ": " + why));
+    const std::string before = subject() + ": ";  // a refusal by the Hub begins with it already
+    finish_failed(Error(ErrorKind::network, (why.starts_with(before) ? "" : before) + why));
     return std::nullopt;
   }
   if (response.status() == 429) context_.pauses.set(response.last_url(), *wait);

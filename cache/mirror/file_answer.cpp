@@ -64,7 +64,8 @@ std::string strong_etag(const Response& head) {
 }
 
 bool is_expired(const Response& response) {
-  return response.hops.size() > 1 && (response.status() == 403 || response.status() == 401);
+  return response.hops.size() > 1 && (response.status() == 403 || response.status() == 401) &&
+         last_header(response, "x-error-code").empty();
 }
 
 }  // namespace hf::cache

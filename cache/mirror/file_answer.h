@@ -30,7 +30,8 @@ std::uint64_t bytes_before(const Response& head, const TreeFile& file, std::uint
 // The ETag of the address that served the bytes, where it is one that If-Range takes; else empty.
 std::string strong_etag(const Response& head);
 
-// A signed address on another host that has expired: asking the Hub again gives a new one.
+// A signed address on another host that has expired: asking the Hub again gives a new one. A refusal that
+// names its reason in the Hub's own words is none.
 bool is_expired(const Response& response);
 
 }  // namespace hf::cache

@@ -11,6 +11,7 @@
 #include "base/escape.h"
 #include "base/file.h"
 #include "cache/mirror/download.h"
+#include "cache/mirror/leftovers.h"
 #include "cache/store/folder_notes.h"
 #include "cache/store/repo_folder.h"
 #include "cache/store/tree_file.h"
@@ -113,6 +114,11 @@ class Repairer {
     for (const auto& [commit, paths] : damage_.files) attempt(failures_, [&] { fetch(commit, paths); });
     for (const std::string& ref : damage_.refs) attempt(failures_, [&] { mend_ref(ref); });
     for (const Checked* blob : damage_.unused) attempt(failures_, [&] { remove(*blob); });
+    // What a repair that was killed has left beside contents that are there by now.
+    remove_worthless_leftovers(folder_.blobs(), [&](const std::string& etag) {
+      std::error_code ignored;
+      return fs::exists(folder_.blobs() / etag, ignored);
+    });
   }
 
  private:

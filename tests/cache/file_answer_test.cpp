@@ -118,4 +118,6 @@ TEST_CASE("A refusal after a redirect is an expired address") {
   CHECK_FALSE(is_expired(response));
   response.hops.insert(response.hops.begin(), hop("https://hub/x", 302, {}));
   CHECK(is_expired(response));
+  response.hops.back().headers.add_line("X-Error-Code: GatedRepo\r\n");
+  CHECK_FALSE(is_expired(response));
 }

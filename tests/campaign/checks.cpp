@@ -83,10 +83,17 @@ void check_snapshot(const fs::path& source, const fs::path& snapshot, Problems& 
 }
 
 void check_nothing_left(const fs::path& repo_folder, Problems& problems) {
+  constexpr std::string_view kJournal = ".journal";
   std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(repo_folder / "blobs", error))
-    if (const std::string name = entry.path().filename().string(); name.find('.') != std::string::npos)
-      problems.push_back("blobs/" + name + ": is left");
+  for (const fs::directory_entry& entry : fs::directory_iterator(repo_folder / "blobs", error)) {
+    const std::string name = entry.path().filename().string();
+    const std::size_t dot = name.find('.');
+    // What a list that lied has begun may be gone on with when another says the same.
+    if (dot == std::string::npos || !fs::exists(repo_folder / "blobs" / name.substr(0, dot))) continue;
+    // Nobody knows yet whose a journal is that was begun and not written: it goes after ten minutes.
+    const bool is_empty = name.ends_with(kJournal) && fs::file_size(entry.path(), error) == 0;
+    if (!is_empty) problems.push_back("blobs/" + name + ": is left, " + read_text(entry.path()).substr(0, 300));
+  }
 }
 
 }  // namespace hf::test

@@ -67,8 +67,9 @@ void repair_all(const VerifyOptions& options, VerifyRequest request, VerifyRepor
   Client client(remote_options(environment));
   const Hub hub(client, endpoint(environment), token_for(environment, options.token_file));
   const Store store = Store::of(environment, options.cache_dir);
+  Progress& progress = terminal_progress(options.quiet);
+  if (is_right(report) && !options.local_dir) repair(hub, store, report, progress);  // takes leftovers away
   for (int round = 0; round < 2 && !is_right(report); ++round) {
-    Progress& progress = terminal_progress(options.quiet);
     const auto failures =
         options.local_dir ? repair_folder(hub, store, *options.local_dir, request.repos[0], report, progress)
                           : repair(hub, store, report, progress);
