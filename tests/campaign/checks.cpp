@@ -92,7 +92,8 @@ void check_nothing_left(const fs::path& repo_folder, Problems& problems) {
     if (dot == std::string::npos || !fs::exists(repo_folder / "blobs" / name.substr(0, dot))) continue;
     // Nobody knows yet whose a journal is that was begun and not written: it goes after ten minutes.
     const bool is_empty = name.ends_with(kJournal) && fs::file_size(entry.path(), error) == 0;
-    if (!is_empty) problems.push_back("blobs/" + name + ": is left, " + read_text(entry.path()).substr(0, 300));
+    if (!is_empty)
+      problems.push_back("blobs/" + name + ": is left, " + read_text(entry.path()).substr(0, 300));
   }
 }
 
