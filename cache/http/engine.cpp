@@ -85,7 +85,8 @@ void Engine::run_until(const std::function<bool()>& done) {
 
 void Engine::step() {
   note_time();
-  const bool told = reactor_.run_due() | deliver_finished();
+  const bool ran = reactor_.run_due(), delivered = deliver_finished();
+  const bool told = ran || delivered;
   drop_cancelled();
   resume_paused();
   const bool began = dispatch();

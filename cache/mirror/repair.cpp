@@ -111,7 +111,8 @@ class Repairer {
 
   void run() {
     for (const std::string& commit : damage_.lists) attempt(failures_, [&] { mend_list(commit); });
-    for (const auto& [commit, paths] : damage_.files) attempt(failures_, [&] { fetch(commit, paths); });
+    for (const auto& damaged : damage_.files)
+      attempt(failures_, [&] { fetch(damaged.first, damaged.second); });
     for (const std::string& ref : damage_.refs) attempt(failures_, [&] { mend_ref(ref); });
     for (const Checked* blob : damage_.unused) attempt(failures_, [&] { remove(*blob); });
     // What a repair that was killed has left beside contents that are there by now.
@@ -190,11 +191,12 @@ std::vector<std::string> repair_folder(const Hub& hub, const Store& store, const
     for (const Checked& file : checked.files)
       if (file.verdict == Verdict::wrong || file.verdict == Verdict::missing)
         for (const std::string& name : file.names) damaged[name.substr(0, 40)].insert(name.substr(41));
-  for (const auto& [commit, paths] : damaged)
+  for (const auto& one : damaged)
     attempt(failures, [&] {
+      const std::string& commit = one.first;
       const auto tree = notes.trees.find(commit);
       fetch_again(hub, store, {.repo = repo, .revision = commit, .local_dir = folder},
-                  tree == notes.trees.end() ? hub.tree(repo, commit) : tree->second, paths, {}, progress,
+                  tree == notes.trees.end() ? hub.tree(repo, commit) : tree->second, one.second, {}, progress,
                   failures);
     });
   return failures;

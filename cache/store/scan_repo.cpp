@@ -277,9 +277,11 @@ bool RepoScan::has_revision(const std::string& commit) const {
 }
 
 void RepoScan::tell_refs_to_nowhere() {
-  for (const auto& [name, commit] : refs_) {
-    const auto at = std::find_if(found_.revisions.begin(), found_.revisions.end(),
-                                 [&](const CachedRevision& revision) { return revision.commit == commit; });
+  for (const auto& ref : refs_) {
+    const auto& [name, commit] = ref;
+    const auto at =
+        std::find_if(found_.revisions.begin(), found_.revisions.end(),
+                     [&](const CachedRevision& revision) { return revision.commit == ref.second; });
     if (at != found_.revisions.end()) {
       at->refs.push_back(name);
       continue;

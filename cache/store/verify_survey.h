@@ -21,6 +21,10 @@ struct ContentToRead {
 
 // What one repository comes to. Addresses in `to_read` stay good while the survey is moved.
 struct RepoSurvey {
+  RepoSurvey() = default;
+  RepoSurvey(RepoSurvey&&) = default;  // never copied: `to_read` points into `files`
+  RepoSurvey& operator=(RepoSurvey&&) = default;
+
   std::string folder;
   std::optional<Repo> repo;
   std::deque<Checked> files;

@@ -116,11 +116,18 @@ inline void check_same_files(const std::filesystem::path& source, const std::fil
   CHECK(files_of(source) == files_of(snapshot));
 }
 
+inline std::filesystem::path name_of_part(const std::filesystem::path& journal) {
+  return std::filesystem::path(journal).replace_extension();
+}
+
+// A journal alone is left for a while where a process was killed between that and its file.
 inline std::size_t count_leftovers(const std::filesystem::path& repo_folder) {
   std::size_t count = 0;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(repo_folder / "blobs", error))
-    count += entry.path().filename().string().find('.') != std::string::npos ? 1 : 0;
+    if (const std::string name = entry.path().filename().string(); name.find('.') != std::string::npos)
+      count +=
+          name.ends_with(".part.journal") && !std::filesystem::exists(name_of_part(entry.path())) ? 0 : 1;
   return count;
 }
 
