@@ -47,8 +47,6 @@ constexpr std::array<std::string_view, 22> kCarried{"config.json",
 
 constexpr std::size_t kBlock = 4u << 20;
 
-std::string shown(const fs::path& path) { return escaped(path.string(), 4096); }
-
 template <class F>
 void for_blocks(const MappedFile& file, F&& f) {
   const auto bytes = file.bytes();

@@ -15,8 +15,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kStagedPrefix = ".hfconvert.";
 
-std::string shown(const fs::path& path) { return escaped(path.string(), 4096); }
-
 [[noreturn]] void failed(const fs::path& path, const std::error_code& code) {
   throw system_error(shown(path), code.value());
 }

@@ -11,7 +11,7 @@ namespace {
 
 std::string token_in(const std::filesystem::path& file) {
   constexpr std::uint64_t kMost = 64 << 10;
-  return cleaned_token(read_text(file, kMost), escaped(file.string(), 4096));
+  return cleaned_token(read_text(file, kMost), shown(file));
 }
 
 }  // namespace

@@ -21,8 +21,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string shown(const fs::path& path) { return escaped(path.string(), 4096); }
-
 // What the bytes come to, held against what they should be.
 void settle(AdoptedFile& file, const ContentHashes& hashes) {
   file.sha256 = hashes.sha256;

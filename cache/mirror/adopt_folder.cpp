@@ -146,7 +146,7 @@ void take_noted(const AdoptContext& context, const AdoptedRevision& model, std::
   } catch (const Error&) {
   }
   throw Error(ErrorKind::usage,
-              escaped(context.path.string(), 4096) +
+              shown(context.path) +
                   ": nothing tells of which commit its files are, --revision with 40 hex digits or "
                   "--synthetic-commit is expected" +
                   hint);
@@ -168,8 +168,8 @@ void mark_lfs_files(std::vector<AdoptedFile>& files) {
 void find_in_folder(const AdoptContext& context, AdoptPlan& plan) {
   const AdoptRequest& request = context.request;
   if (!request.repo)
-    throw Error(ErrorKind::usage, escaped(context.path.string(), 4096) +
-                                      ": is a folder of files, --repo-id is expected with it");
+    throw Error(ErrorKind::usage,
+                shown(context.path) + ": is a folder of files, --repo-id is expected with it");
   AdoptedRevision revision{.repo = *request.repo, .refs = {request.ref.value_or("main")}};
   std::vector<AdoptedFile> files = files_of(context.path, plan);
   mark_lfs_files(files);

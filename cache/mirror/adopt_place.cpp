@@ -25,8 +25,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string shown(const fs::path& path) { return escaped(path.string(), 4096); }
-
 [[noreturn]] void fail_changed(const AdoptedFile& file) {
   throw Error(ErrorKind::integrity, shown(file.source) + ": was changed while it was taken over");
 }

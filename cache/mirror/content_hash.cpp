@@ -215,10 +215,10 @@ bool ContentHash::read(ByteSpan span, const std::function<void(std::span<const s
     const std::size_t want = std::min<std::uint64_t>(buffer.size(), span.size());
     const ssize_t got = pread(part_.descriptor(), buffer.data(), want, static_cast<off_t>(span.first));
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) throw system_error(escaped(part_.path().string(), 4096), errno);
+    if (got < 0) throw system_error(shown(part_.path()), errno);
     if (got == 0)
-      throw Error(ErrorKind::io, escaped(part_.path().string(), 4096) + ": ends at byte " +
-                                     std::to_string(span.first) + ", more was written to it");
+      throw Error(ErrorKind::io, shown(part_.path()) + ": ends at byte " + std::to_string(span.first) +
+                                     ", more was written to it");
     take(std::span(buffer).first(static_cast<std::size_t>(got)));
     span.first += static_cast<std::uint64_t>(got);
   }

@@ -91,8 +91,8 @@ fs::path find_downloaded(const Store& store, const DownloadRequest& request) {
   }
   if (count > 0)
     throw Error(ErrorKind::not_found, subject_of(request) + ": " + std::to_string(count) +
-                                          " files are not in " + escaped(snapshot.string(), 4096) + ": " +
-                                          missing + (count > 5 ? ", …" : ""));
+                                          " files are not in " + shown(snapshot) + ": " + missing +
+                                          (count > 5 ? ", …" : ""));
   return snapshot;
 }
 

@@ -12,8 +12,6 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostNamed = 5;
 
-std::string shown(const fs::path& path) { return escaped(path.string(), 4096); }
-
 // The files that the revision has by the list of it in the folder. Nothing where there is none, or one that
 // is damaged.
 std::optional<std::vector<TreeFile>> list_of(const fs::path& folder,

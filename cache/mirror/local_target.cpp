@@ -26,8 +26,6 @@ using Place = Folders::Place;
 constexpr std::string_view kNotes = ".cache/huggingface";
 constexpr std::size_t kLongestName = 255;
 
-std::string shown(const fs::path& path) { return escaped(path.string(), 4096); }
-
 double seconds_of(const timespec& time) {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }

@@ -21,8 +21,6 @@ namespace fs = std::filesystem;
 
 constexpr mode_t kMode = 0666;  // the umask decides, as for every file of the cache
 
-std::string shown(const fs::path& path) { return escaped(path.string(), 4096); }
-
 fs::path journal_of(const fs::path& part) { return part.string() + ".journal"; }
 
 std::string random_digits() {

@@ -49,7 +49,7 @@ class Check {
   void check_clash(std::size_t index);
   void check_disk();
   [[noreturn]] void refuse() const;
-  std::string where() const { return "the file system at " + escaped(disk_.folder.string(), 4096); }
+  std::string where() const { return "the file system at " + shown(disk_.folder); }
 
   const PreflightNeeds& needs_;
   const DiskFacts& disk_;

@@ -158,7 +158,7 @@ class Repairer {
                          info.st_ctim.tv_sec == blob.identity.changed_seconds &&
                          info.st_ctim.tv_nsec == blob.identity.changed_nanoseconds;
     if (!is_same && blob.identity.inode != 0) return;
-    if (unlink(path.c_str()) != 0 && errno != ENOENT) throw system_error(escaped(path.string(), 4096), errno);
+    if (unlink(path.c_str()) != 0 && errno != ENOENT) throw system_error(shown(path), errno);
     sync_folder(path.parent_path());
   }
 

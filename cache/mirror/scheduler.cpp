@@ -30,7 +30,7 @@ constexpr std::size_t kBusyLooks = 64;  // locks of other processes that are loo
 
 int open_folder(const std::filesystem::path& folder) {
   const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) throw system_error(escaped(folder.string(), 4096), errno);
+  if (fd < 0) throw system_error(shown(folder), errno);
   return fd;
 }
 

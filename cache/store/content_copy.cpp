@@ -17,8 +17,6 @@ namespace {
 
 constexpr std::size_t kStep = 16u << 20;  // bytes between two looks whether the user stops the program
 
-std::string shown(const std::filesystem::path& path) { return escaped(path.string(), 4096); }
-
 // Whether all was copied in the kernel; false where it cannot, with what it did copy behind the positions of
 // both.
 bool copy_in_kernel(int from, int to, const std::filesystem::path& path) {

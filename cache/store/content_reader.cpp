@@ -28,8 +28,6 @@ constexpr std::size_t kBlocks = 4;
 constexpr std::uint64_t kWindowBytes = 64 << 20;  // judged at once: was it in the page cache?
 constexpr std::uint64_t kReadAheadFrom = 2 << 20;
 
-std::string shown(const std::filesystem::path& path) { return escaped(path.string(), 4096); }
-
 // How much of the range the page cache holds before anybody reads. Kernels tell only those who may write the
 // file; to all others it looks held, and then stays as it is.
 bool is_cached(int fd, std::uint64_t offset, std::uint64_t bytes) {

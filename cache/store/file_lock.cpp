@@ -33,7 +33,7 @@ Place place_of(const std::filesystem::path& file) {
 Error failure(const Place& file, int code) {
   std::error_code ignored;
   const auto folder = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(file.fd()), ignored);
-  return system_error(escaped((folder / file.name).string(), 4096), code);
+  return system_error(shown(folder / file.name), code);
 }
 
 // The file may have been deleted, or deleted and made again, between open and flock: then this lock guards

@@ -18,8 +18,6 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMostKept = 64;  // of the 1,024 descriptors that a process usually has
 constexpr int kFolder = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
 
-std::string shown(const fs::path& path) { return escaped(path.string(), 4096); }
-
 bool means_missing(int code) { return code == ENOENT || code == ENOTDIR; }
 
 }  // namespace

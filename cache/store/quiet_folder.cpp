@@ -37,7 +37,7 @@ std::vector<std::string> names_in(const std::filesystem::path& folder) {
   std::vector<std::string> names;
   for (FolderEntry& entry : opened.entries()) names.push_back(std::move(entry.name));
   if (opened.error() != 0 && opened.error() != ENOENT)
-    throw Error(ErrorKind::io, escaped(folder.string(), 4096) + ": " + std::strerror(opened.error()));
+    throw Error(ErrorKind::io, shown(folder) + ": " + std::strerror(opened.error()));
   return names;
 }
 

@@ -27,8 +27,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string shown(const fs::path& path) { return escaped(path.string(), 4096); }
-
 std::string etag_of(const std::string& blob_path) {
   const std::string name = blob_path.substr(blob_path.rfind('/') + 1);
   return name.substr(0, name.find('.'));
@@ -81,7 +79,7 @@ class RepoRemover {
                            why);
   }
   [[noreturn]] void fail(const std::string& path, int code) const {
-    throw system_error(escaped((planned_.path / path).string(), 4096), code);
+    throw system_error(shown(planned_.path / path), code);
   }
   CachedRepo look_again() const;
   std::optional<FileLock> lock(const std::string& etag);

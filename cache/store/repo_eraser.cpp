@@ -19,7 +19,7 @@ RepoEraser::RepoEraser(const fs::path& home)
     : home_path_(home), home_(std::make_shared<Folder>(home.string(), Folder::Links::trusted)) {}
 
 void RepoEraser::fail(const std::string& path, int code) const {
-  throw system_error(escaped((home_path_ / path).string(), 4096), code);
+  throw system_error(shown(home_path_ / path), code);
 }
 
 RepoEraser::Place RepoEraser::find(const std::string& path) const {

@@ -26,8 +26,6 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostRoots = 4;  // whose folders are kept open, of many revisions that are looked at
 
-std::string shown(const fs::path& path) { return escaped(path.string(), 4096); }
-
 void make_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);

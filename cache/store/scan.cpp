@@ -40,7 +40,7 @@ class RootScan {
   void read() {
     has_shared_store_ = has_shared_store(root_);
     for (const FolderEntry& entry : root_.entries()) read_entry(entry);
-    if (root_.error() != 0) throw system_error(escaped(path_.string(), 4096), root_.error());
+    if (root_.error() != 0) throw system_error(shown(path_), root_.error());
     read_repos();
     if (has_shared_store_) found_.shared = shared_blobs(root_);
     tell_foreign();
@@ -131,9 +131,8 @@ CacheContents contents_of(const Store& store) {
   Folder root(path.string(), Folder::Links::follow);
   if (root.error() == ENOENT) return found;
   if (root.error() == ENOTDIR)
-    throw Error(ErrorKind::io,
-                escaped(path.string(), 4096) + ": is no folder, the folder of a cache is expected");
-  if (root.error() != 0) throw system_error(escaped(path.string(), 4096), root.error());
+    throw Error(ErrorKind::io, shown(path) + ": is no folder, the folder of a cache is expected");
+  if (root.error() != 0) throw system_error(shown(path), root.error());
   RootScan(path, root, found).read();
   mark_synthetic(store, found);
   std::sort(found.repos.begin(), found.repos.end(), [](const CachedRepo& a, const CachedRepo& b) {

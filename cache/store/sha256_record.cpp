@@ -39,7 +39,7 @@ void Sha256Record::add(std::string_view git_sha1, std::string_view sha256) {
   // In one piece: lines of several processes do not mix.
   const ssize_t written = write(appended_.get(), line.data(), line.size());
   if (written != static_cast<ssize_t>(line.size()))
-    throw system_error(escaped(file_.string(), 4096), written < 0 ? errno : ENOSPC);
+    throw system_error(shown(file_), written < 0 ? errno : ENOSPC);
   known = sha256;
 }
 
@@ -73,12 +73,12 @@ bool Sha256Record::open() {
     fd = ::open(file_.c_str(), kFlags);
   constexpr std::array kClosed = {EACCES, EPERM, EROFS, ENOENT, ENOTDIR};
   if (fd < 0 && std::find(kClosed.begin(), kClosed.end(), errno) != kClosed.end()) return false;
-  if (fd < 0) throw system_error(escaped(file_.string(), 4096), errno);
+  if (fd < 0) throw system_error(shown(file_), errno);
   appended_ = OpenFile(fd);
   const off_t size = lseek(fd, 0, SEEK_END);
   char last = '\n';
   if (size > 0 && pread(fd, &last, 1, size - 1) == 1 && last != '\n' && write(fd, "\n", 1) != 1)
-    throw system_error(escaped(file_.string(), 4096), errno);
+    throw system_error(shown(file_), errno);
   return true;
 }
 

@@ -26,8 +26,6 @@ constexpr std::string_view kMarkerText = "1\n";
 constexpr std::string_view kList = ".refs";
 constexpr std::size_t kLongestList = 64u << 20;
 
-std::string shown(const fs::path& path) { return escaped(path.string(), 4096); }
-
 bool is_shared_name(std::string_view name) { return name.size() == 64 && is_etag(name); }
 
 // One content of the store and its list, under its lock.

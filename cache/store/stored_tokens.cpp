@@ -93,7 +93,7 @@ void make_folder(const fs::path& folder) {
   if (!fs::is_directory(folder, failed)) {
     fs::create_directories(folder.parent_path(), failed);
     if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
-      throw Error(ErrorKind::io, system_error(escaped(folder.string(), 4096), errno).what());
+      throw Error(ErrorKind::io, system_error(shown(folder), errno).what());
     return;
   }
   struct stat info {};
@@ -147,13 +147,13 @@ StoredTokens::StoredTokens(const Environment& environment)
 std::vector<StoredToken> StoredTokens::all() const {
   std::error_code failed;
   if (!fs::exists(list_file_, failed)) return {};
-  return parse_stored_tokens(read_text(list_file_, kMostBytes), escaped(list_file_.string(), 4096));
+  return parse_stored_tokens(read_text(list_file_, kMostBytes), shown(list_file_));
 }
 
 std::string StoredTokens::in_use() const {
   std::error_code failed;
   if (!fs::exists(token_file_, failed)) return "";
-  return cleaned_token(read_text(token_file_, kMostBytes), escaped(token_file_.string(), 4096));
+  return cleaned_token(read_text(token_file_, kMostBytes), shown(token_file_));
 }
 
 void StoredTokens::save(const std::string& name, const std::string& token) const {
@@ -190,7 +190,7 @@ bool StoredTokens::remove_all() const {
   for (const fs::path& file : {token_file_, list_file_}) {
     std::error_code failed;
     any = fs::remove(file, failed) || any;
-    if (failed) throw Error(ErrorKind::io, system_error(escaped(file.string(), 4096), failed.value()).what());
+    if (failed) throw Error(ErrorKind::io, system_error(shown(file), failed.value()).what());
   }
   return any;
 }

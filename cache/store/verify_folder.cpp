@@ -27,8 +27,7 @@ class FolderSurveyor {
   RepoSurvey run() {
     std::error_code ignored;
     if (!fs::is_directory(folder_ / kNotesFolder, ignored))
-      throw Error(ErrorKind::not_found, escaped(folder_.string(), 4096) + ": has no folder " +
-                                            std::string(kNotesFolder) +
+      throw Error(ErrorKind::not_found, shown(folder_) + ": has no folder " + std::string(kNotesFolder) +
                                             ", nothing tells what it should hold");
     const FolderNotes notes = read_folder_notes(folder_);
     for (const auto& [path, why] : notes.malformed) note(path, Verdict::unverifiable, why);

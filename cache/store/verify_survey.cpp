@@ -22,7 +22,6 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kLargestTree = 1u << 30;
 
-std::string shown(const fs::path& path) { return escaped(path.string(), 4096); }
 std::string brief(std::string_view hash) { return std::string(hash.substr(0, 12)); }
 
 using Tree = std::map<std::string, TreeFile, std::less<>>;  // by path

@@ -67,7 +67,7 @@ void write_whole(const Folders::Place& temporary, const std::filesystem::path& p
   if (code == 0 && renameat(temporary.fd(), temporary.c_str(), AT_FDCWD, path.c_str()) != 0) code = errno;
   if (code != 0) {
     unlinkat(temporary.fd(), temporary.c_str(), 0);
-    throw system_error(escaped(path.string(), 4096), code);
+    throw system_error(shown(path), code);
   }
   sync_folder(path.parent_path());
 }

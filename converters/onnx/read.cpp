@@ -13,8 +13,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string shown(const fs::path& path) { return escaped(path.string(), 4096); }
-
 // model.onnx, or the only .onnx file of the folder.
 fs::path model_file(const fs::path& folder) {
   std::error_code code;

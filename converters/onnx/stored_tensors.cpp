@@ -181,7 +181,7 @@ InsideTensor inside_tensor(const TensorProto& proto) {
 StoredTensors::StoredTensors(std::shared_ptr<const ::onnx::ModelProto> model, const fs::path& file)
     : model_(std::move(model)),
       folder_(file.has_parent_path() ? file.parent_path() : fs::path(".")),
-      subject_(escaped(file.string(), 4096)) {
+      subject_(shown(file)) {
   for (const TensorProto& proto : model_->graph().initializer()) {
     with_context("initializer " + in_quotes(proto.name()), [&] {
       const auto [at, fresh] = tensors_.try_emplace(proto.name());

@@ -37,7 +37,7 @@ ModelProto frame(const Model& model, const Part& part) {
 void remove_if_there(const std::filesystem::path& file) {
   std::error_code code;
   std::filesystem::remove(file, code);
-  if (code) throw system_error(escaped(file.string(), 4096), code.value());
+  if (code) throw system_error(shown(file), code.value());
 }
 
 std::string serialized(const ModelProto& proto) {

@@ -65,4 +65,6 @@ std::string in_quotes(std::string_view text, std::size_t limit) {
   return out + '"';
 }
 
+std::string shown(const std::filesystem::path& path) { return escaped(path.string(), 4096); }
+
 }  // namespace hf

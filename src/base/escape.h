@@ -1,5 +1,6 @@
 // Untrusted text (file names, headers, tensor names) made safe to show on a terminal or in a log.
 #pragma once
+#include <filesystem>
 #include <string>
 #include <string_view>
 
@@ -11,5 +12,8 @@ std::string escaped(std::string_view text, std::size_t limit = 200);
 
 // The same between double quotes, with quotes inside escaped.
 std::string in_quotes(std::string_view text, std::size_t limit = 200);
+
+// A path, escaped and long enough to be found.
+std::string shown(const std::filesystem::path& path);
 
 }  // namespace hf

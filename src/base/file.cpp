@@ -16,8 +16,6 @@
 namespace hf {
 namespace {
 
-std::string shown(const std::filesystem::path& path) { return escaped(path.string(), 4096); }
-
 struct Descriptor {
   int fd;
   ~Descriptor() {

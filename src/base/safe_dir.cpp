@@ -64,16 +64,15 @@ int open_beneath(int root, const std::string& name, int flags, unsigned mode) {
 
 [[noreturn]] void fail(const std::filesystem::path& root, std::string_view name, int code) {
   if (code == EXDEV || code == ELOOP)
-    throw Error(ErrorKind::integrity,
-                "file " + in_quotes(name) + ": leads out of " + escaped(root.string(), 4096));
-  throw system_error(escaped((root / name).string(), 4096), code);
+    throw Error(ErrorKind::integrity, "file " + in_quotes(name) + ": leads out of " + shown(root));
+  throw system_error(shown(root / name), code);
 }
 
 }  // namespace
 
 SafeDir::SafeDir(const std::filesystem::path& root)
     : root_(root), fd_(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)) {
-  if (fd_ < 0) throw system_error(escaped(root.string(), 4096), errno);
+  if (fd_ < 0) throw system_error(shown(root), errno);
 }
 
 SafeDir::~SafeDir() { close(fd_); }

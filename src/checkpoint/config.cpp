@@ -35,7 +35,7 @@ const json* find(const json& root, std::string_view field) {
 
 Config Config::load(const std::filesystem::path& folder) {
   const std::filesystem::path file = folder / "config.json";
-  return parse(read_text(file, 16u << 20), escaped(file.string(), 4096));
+  return parse(read_text(file, 16u << 20), shown(file));
 }
 
 Config Config::parse(std::string_view text, std::string subject) {

@@ -75,7 +75,7 @@ class Sharded : public Checkpoint {
 
 std::shared_ptr<const Checkpoint> open_index(const fs::path& folder) {
   const fs::path file = folder / kIndex;
-  const std::string subject = escaped(file.string(), 4096);
+  const std::string subject = shown(file);
   return std::make_shared<Sharded>(subject, folder, parse_index(read_text(file), subject));
 }
 
@@ -88,7 +88,7 @@ bool stands(const fs::path& path) {
 }  // namespace
 
 std::shared_ptr<const Checkpoint> open_folder(const fs::path& folder) {
-  const std::string subject = escaped(folder.string(), 4096);
+  const std::string subject = shown(folder);
   std::error_code ignored;
   if (!fs::is_directory(folder, ignored)) throw Error(ErrorKind::not_found, subject + ": is not a folder");
   if (stands(folder / kFile)) return safetensors::open(folder / kFile);
@@ -104,7 +104,7 @@ std::shared_ptr<const Checkpoint> open_folder(const fs::path& folder) {
 
 std::shared_ptr<const Checkpoint> open_file(const fs::path& file) {
   if (file.extension() == ".safetensors") return safetensors::open(file);
-  throw Error(ErrorKind::unsupported, escaped(file.string(), 4096) + ": a .safetensors file is expected");
+  throw Error(ErrorKind::unsupported, shown(file) + ": a .safetensors file is expected");
 }
 
 }  // namespace hf

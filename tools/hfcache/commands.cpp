@@ -17,8 +17,7 @@ std::vector<Argument> common_rows(CommonOptions& options) {
 Store cache_of(const CommonOptions& options) {
   std::error_code error;
   if (options.cache_dir && !std::filesystem::exists(*options.cache_dir, error))
-    throw Error(ErrorKind::not_found,
-                "--cache-dir: there is no folder " + escaped(options.cache_dir->string(), 4096));
+    throw Error(ErrorKind::not_found, "--cache-dir: there is no folder " + shown(*options.cache_dir));
   return Store(cache_root(Environment::of_process(), options.cache_dir));
 }
 

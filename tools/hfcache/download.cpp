@@ -106,7 +106,7 @@ int run_offline(const DownloadOptions& options, std::vector<DownloadJob> jobs, c
   const char* root = options.cache_dir ? "--cache-dir" : cache_root_variable(Environment::of_process());
   const std::string where = std::string(variable) + " is set, and " +
                             (root != nullptr ? root : "no variable") + " leads to the cache " +
-                            escaped(store.root().string(), 4096);
+                            shown(store.root());
   Failures failures(jobs);
   for (DownloadJob& job : jobs) {
     failures.collect(job, [&] {

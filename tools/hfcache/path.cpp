@@ -25,9 +25,9 @@ int run_path(const PathOptions& options) {
     path /= options.file;
     std::error_code ignored;
     if (!std::filesystem::exists(path, ignored))
-      throw Error(ErrorKind::not_found,
-                  std::string(name_of(repo.type)) + " " + escaped(repo.id) + ": " + in_quotes(options.file) +
-                      " is not in the cache, there is no file " + escaped(path.string(), 4096));
+      throw Error(ErrorKind::not_found, std::string(name_of(repo.type)) + " " + escaped(repo.id) + ": " +
+                                            in_quotes(options.file) +
+                                            " is not in the cache, there is no file " + shown(path));
   }
   if (options.json)
     print_json({{"repo_id", repo.id},

@@ -135,7 +135,7 @@ int run_logout(const TokenOptions& options) {
   if (!done)
     throw Error(ErrorKind::not_found,
                 (options.name.empty() ? "no token" : "token " + in_quotes(options.name)) +
-                    ": is not stored in " + escaped(stored.list_file().string(), 4096));
+                    ": is not stored in " + shown(stored.list_file()));
   if (options.json)
     print_json(
         {{"removed", options.name.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(options.name)},

@@ -55,7 +55,7 @@ std::string token_for(const Environment& environment, const std::optional<std::f
   std::error_code failed;
   if (std::filesystem::is_directory(*file, failed))
     throw Error(ErrorKind::usage, "--token-file: " + in_quotes(file->string(), 4096) + " is a folder");
-  return not_empty(token(environment, file), escaped(file->string(), 4096));
+  return not_empty(token(environment, file), shown(*file));
 }
 
 std::string typed_token() {

@@ -57,7 +57,7 @@ VerifyReport checked(const VerifyOptions& options, const VerifyRequest& request)
   const Store store = Store::of(Environment::of_process(), options.cache_dir);
   std::error_code ignored;
   if (options.cache_dir && !std::filesystem::exists(store.root(), ignored))
-    throw Error(ErrorKind::not_found, escaped(store.root().string(), 4096) + ": there is no such folder");
+    throw Error(ErrorKind::not_found, shown(store.root()) + ": there is no such folder");
   return verify(store, request, progress);
 }
 

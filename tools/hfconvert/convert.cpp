@@ -52,8 +52,8 @@ int run_convert(const ConvertCommand& command) {
   const Format& format = format_named(command.format);
   const std::filesystem::path source = resolve_model(command.model, command.revision);
   if (!std::filesystem::is_directory(source))
-    throw Error(ErrorKind::usage, escaped(source.string(), 4096) +
-                                      ": is a file, a model's folder with its config.json is expected");
+    throw Error(ErrorKind::usage,
+                shown(source) + ": is a file, a model's folder with its config.json is expected");
   const std::filesystem::path output = command.output.value_or(default_output(command.model, format));
   ConvertOptions options;
   options.load = {command.task, command.all_outputs};

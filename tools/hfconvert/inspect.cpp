@@ -88,7 +88,7 @@ Inspection inspect(const InspectCommand& command) {
   else
     i.checkpoint = open_file(i.path);
   if (command.graph && i.parts.empty())
-    throw Error(ErrorKind::usage, escaped(i.path.string(), 4096) + ": weights alone have no graph");
+    throw Error(ErrorKind::usage, shown(i.path) + ": weights alone have no graph");
   return i;
 }
 

@@ -44,7 +44,7 @@ Results step_with(Session& session, const Inputs& inputs, const fs::path& file) 
     return session.step(inputs);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::usage) throw;
-    throw Error(ErrorKind::integrity, escaped(file.string(), 4096) + ": " + error.what());
+    throw Error(ErrorKind::integrity, shown(file) + ": " + error.what());
   }
 }
 

@@ -112,9 +112,7 @@ int run_man(const Command& program, const ManOptions& options) {
       throw Error(ErrorKind::usage, "--output: takes all pages, COMMAND cannot be given with it");
     std::error_code failed;
     std::filesystem::create_directories(*options.output, failed);
-    if (failed)
-      throw Error(ErrorKind::io,
-                  system_error(escaped(options.output->string(), 4096), failed.value()).what());
+    if (failed) throw Error(ErrorKind::io, system_error(shown(*options.output), failed.value()).what());
     write_pages(program, program, program.name, *options.output);
     return 0;
   }

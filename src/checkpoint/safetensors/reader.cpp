@@ -123,7 +123,7 @@ class File : public Checkpoint {
  public:
   explicit File(const std::filesystem::path& path)
       : file_(path),
-        subject_(escaped(path.string(), 4096)),
+        subject_(shown(path)),
         header_(parse_header(file_.bytes(), file_.bytes().size(), subject_)) {}
 
   std::vector<std::string> names() const override {
