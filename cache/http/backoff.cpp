@@ -1,9 +1,6 @@
 #include "cache/http/backoff.h"
 
 #include <algorithm>
-#include <thread>
-
-#include "base/progress.h"
 
 namespace hf::cache {
 
@@ -39,16 +36,6 @@ std::optional<milliseconds> Backoff::next(int status, std::optional<unsigned> re
       wish.count() > 0 ? wish + jitter(policy_.first_wait) : whole / 2 + jitter(whole / 2);
   if (now + wait - *since_ > policy_.budget) return std::nullopt;
   return wait;
-}
-
-void wait_for(milliseconds time) {
-  const auto until = std::chrono::steady_clock::now() + time;
-  for (auto left = time; left.count() > 0;
-       left = std::chrono::duration_cast<milliseconds>(until - std::chrono::steady_clock::now())) {
-    check_interrupted();
-    std::this_thread::sleep_for(std::min(left, milliseconds(50)));
-  }
-  check_interrupted();
 }
 
 }  // namespace hf::cache

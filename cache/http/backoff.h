@@ -45,7 +45,4 @@ class Backoff {
   std::optional<Clock::time_point> since_;  // the first failure after the last progress
 };
 
-// Sleeps, but ends at once with Error{interrupted} when the user stops the program.
-void wait_for(std::chrono::milliseconds time);
-
 }  // namespace hf::cache

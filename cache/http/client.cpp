@@ -2,10 +2,8 @@
 
 #include <curl/curl.h>
 
-#include <mutex>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "base/error.h"
 #include "cache/http/engine.h"
@@ -46,23 +44,6 @@ class TextReceiver : public Receiver {
   std::exception_ptr thrown_;
 };
 
-class SinkReceiver : public Receiver {
- public:
-  explicit SinkReceiver(Sink& sink) : sink_(sink) {}
-
-  void start(const Response& head) override { sink_.start(head); }
-  void write(std::span<const std::byte> bytes) override { sink_.write(bytes); }
-  void done(Response ended, std::exception_ptr why) override {
-    response = std::move(ended);
-    thrown = std::move(why);
-  }
-  std::optional<Response> response;
-  std::exception_ptr thrown;
-
- private:
-  Sink& sink_;
-};
-
 void prepare_libcurl() {
   static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
   if (ready != CURLE_OK) throw Error(ErrorKind::internal, "libcurl: cannot be initialised");
@@ -70,12 +51,7 @@ void prepare_libcurl() {
 
 }  // namespace
 
-struct Client::Spare {
-  std::mutex mutex;
-  std::vector<std::unique_ptr<Client>> clients;
-};
-
-Client::Client(ClientOptions options) : options_(std::move(options)), spare_(std::make_unique<Spare>()) {
+Client::Client(ClientOptions options) : options_(std::move(options)) {
   prepare_libcurl();
   engine_ = std::make_unique<Engine>(options_);
 }
@@ -123,27 +99,6 @@ Response Client::send(const Request& request) {
     after(*wait, [] {});
     run_until([&] { return std::chrono::steady_clock::now() >= until; });
   }
-}
-
-Response Client::exchange(const Request& request, Sink& sink) {
-  std::unique_ptr<Client> client;
-  {
-    const std::lock_guard lock(spare_->mutex);
-    if (!spare_->clients.empty()) {
-      client = std::move(spare_->clients.back());
-      spare_->clients.pop_back();
-    }
-  }
-  if (!client) client = std::make_unique<Client>(options_);
-  SinkReceiver receiver(sink);
-  client->start(request, receiver);
-  client->run_until([&] { return receiver.response.has_value(); });
-  {
-    const std::lock_guard lock(spare_->mutex);
-    spare_->clients.push_back(std::move(client));
-  }
-  if (receiver.thrown) std::rethrow_exception(receiver.thrown);
-  return std::move(*receiver.response);
 }
 
 }  // namespace hf::cache

@@ -14,21 +14,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <span>
 #include <string_view>
 
 #include "cache/http/message.h"
 #include "cache/http/options.h"
 
 namespace hf::cache {
-
-// Takes the body of a 2xx answer. What it throws ends the transfer and leaves the call.
-class Sink {
- public:
-  virtual ~Sink() = default;
-  virtual void start(const Response& head) = 0;  // once, before the first byte and also before none
-  virtual void write(std::span<const std::byte> bytes) = 0;
-};
 
 class Engine;
 
@@ -73,18 +64,12 @@ class Client {
   // Throws Error{network} when no complete answer came; a status of any kind is a value.
   Response send(const Request& request);
 
-  // One attempt, waited for. May be called from several threads; each has connections of its own.
-  Response exchange(const Request& request, Sink& sink);
-
   const Statistics& statistics() const;
   const ClientOptions& options() const { return options_; }
 
  private:
-  struct Spare;
-
   const ClientOptions options_;
   std::unique_ptr<Engine> engine_;
-  std::unique_ptr<Spare> spare_;
 };
 
 }  // namespace hf::cache

@@ -13,6 +13,7 @@
 #include "cache/hub/repo.h"
 #include "cache/mirror/part_file.h"
 #include "cache/store/file_lock.h"
+#include "cache/store/open_file.h"
 
 namespace hf::cache {
 namespace {
@@ -24,15 +25,9 @@ constexpr std::time_t kLongSilence = 600;  // seconds after which what nobody vo
 constexpr std::string_view kOldSuffix = ".hfpart";  // of earlier versions
 constexpr std::string_view kJournal = ".journal";
 
-struct Descriptor {
-  int fd;
-  explicit Descriptor(const fs::path& path) : fd(open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW)) {}
-  ~Descriptor() {
-    if (fd >= 0) close(fd);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-};
+OpenFile opened(const fs::path& path) {
+  return OpenFile(open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+}
 
 std::vector<std::string> names_in(const fs::path& folder) {
   std::vector<std::string> names;
@@ -78,8 +73,8 @@ bool is_dead_journal(const fs::path& path) {
 bool is_dead(const fs::path& path) {
   const std::string name = path.filename().string();
   if (name.ends_with(kJournal)) return is_dead_journal(path);
-  const Descriptor file(path);
-  return is_left(file.fd, path, read_journal(path));
+  const OpenFile file = opened(path);
+  return is_left(file.get(), path, read_journal(path));
 }
 
 DeadPartial described(const fs::path& path) {
@@ -130,8 +125,8 @@ bool is_left(int fd, const fs::path& path, const std::optional<Journal>& journal
   const bool silent = std::time(nullptr) - ours.st_mtime > kLongSilence;
   if (journal && claimed == Claim::ours) {
     // A file system that grants the same lock twice proves nothing.
-    const Descriptor again(path);
-    const bool locks_work = again.fd >= 0 && claim(again.fd) == Claim::taken;
+    const OpenFile again = opened(path);
+    const bool locks_work = again.is_open() && claim(again.get()) == Claim::taken;
     if (locks_work && (silent || shares_locks(journal->owner))) return true;
   }
   const Life life = journal ? life_of(journal->owner) : life_of_digits(digits_of(path.filename().string()));
@@ -150,8 +145,8 @@ std::vector<DeadPartial> dead_partials(const fs::path& folder) {
 
 bool remove_dead_partial(const fs::path& path) {
   if (path.filename().string().ends_with(kJournal)) return is_dead_journal(path) && unlink(path.c_str()) == 0;
-  const Descriptor file(path);  // its lock is kept until both are gone
-  if (!is_left(file.fd, path, read_journal(path)) || unlink(path.c_str()) != 0) return false;
+  const OpenFile file = opened(path);  // its lock is kept until both are gone
+  if (!is_left(file.get(), path, read_journal(path)) || unlink(path.c_str()) != 0) return false;
   unlink(journal_of(path).c_str());
   return true;
 }

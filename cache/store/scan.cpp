@@ -109,10 +109,6 @@ class RootScan {
   std::uint64_t flat_files_ = 0, datasets_ = 0;
 };
 
-}  // namespace
-
-namespace {
-
 void mark_synthetic(const Store& store, CacheContents& cache) {
   for (CachedRepo& repo : cache.repos) try {
       const auto commits = synthetic_commits(store, repo.repo);

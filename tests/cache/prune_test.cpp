@@ -5,6 +5,7 @@
 #include <set>
 
 #include "cache/cache_by_hand.h"
+#include "cache/removal_checks.h"
 #include "cache/store/repo_folder.h"
 
 namespace fs = std::filesystem;
@@ -14,13 +15,6 @@ using namespace hf::cache;
 using namespace std::chrono_literals;
 
 namespace {
-
-// All that is in these caches was put there just now: the rules' clock goes ahead instead.
-PruneRules in(std::chrono::seconds time) {
-  PruneRules rules;
-  rules.now = std::chrono::system_clock::now() + time;
-  return rules;
-}
 
 // The plan as words: "tiny:a" for a revision, "tiny/<first digits>" for a blob, the paths of remnants.
 std::set<std::string> planned(const CacheContents& contents, const PruneRules& rules) {

@@ -2,10 +2,20 @@
 #pragma once
 #include <doctest/doctest.h>
 
+#include <chrono>
+
 #include "cache/cache_by_hand.h"
+#include "cache/store/prune.h"
 #include "cache/store/scan.h"
 
 namespace hf::test {
+
+// All that is in these caches was put there just now: the rules' clock goes ahead instead.
+inline cache::PruneRules in(std::chrono::seconds time) {
+  cache::PruneRules rules;
+  rules.now = std::chrono::system_clock::now() + time;
+  return rules;
+}
 
 // No ref stands for a revision that is not there, no link of a revision leads nowhere.
 inline void check_nothing_dangles(const cache::Store& store) {

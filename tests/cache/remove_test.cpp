@@ -21,12 +21,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-PruneRules in(std::chrono::seconds time) {
-  PruneRules rules;
-  rules.now = std::chrono::system_clock::now() + time;
-  return rules;
-}
-
 RemovalReport prune(const CacheByHand& cache, const PruneRules& rules) {
   const CacheContents contents = contents_of(cache.store());
   const RemovalPlan plan = plan_prune(contents, rules);
