@@ -54,8 +54,7 @@ class SourceRepo {
   std::map<std::string, std::string> read_refs() const {
     std::map<std::string, std::string> refs;
     for (const std::string& name : list_below(context_.path / "refs").files) try {
-        std::string commit = read_quietly(context_.path / "refs" / name, 4096);
-        commit.erase(commit.find_last_not_of(" \t\r\n") + 1);
+        const std::string commit = without_line_end(read_quietly(context_.path / "refs" / name, 4096));
         check_revision(name);
         if (is_commit(commit)) refs[name] = commit;
       } catch (const Error&) {  // verify tells of it

@@ -51,7 +51,8 @@ class Placer {
     for (const AdoptedFile& file : revision_.files) by_etag[file.file.etag()].push_back(&file);
     for (const auto& [etag, files] : by_etag) place(files);
     folder_.make_snapshot(revision_.commit);
-    if (revision_.tree && !has_tree()) folder_.write_tree(revision_.commit, *revision_.tree);
+    if (revision_.tree && !folder_.has_tree(revision_.commit, *revision_.tree))
+      folder_.write_tree(revision_.commit, *revision_.tree);
     for (const std::string& path : revision_.absent) folder_.mark_absent(revision_.commit, path);
     folder_.sync();
     folder_.sync_names();
@@ -60,14 +61,6 @@ class Placer {
   }
 
  private:
-  bool has_tree() const {
-    try {
-      return folder_.read_tree(revision_.commit).has_value();
-    } catch (const Error&) {
-      return false;
-    }
-  }
-
   void place(const std::vector<const AdoptedFile*>& same) {
     check_interrupted();
     const AdoptedFile& file = *same.front();

@@ -42,24 +42,16 @@ void CacheTarget::prepare() {
   folder_.make_snapshot(commit_);  // also of a revision without files
 }
 
-// The list of a commit's files never changes; one that cannot be read is written again.
-bool CacheTarget::knows_tree() const {
-  try {
-    return folder_.has_tree(commit_, *tree_);
-  } catch (const Error&) {
-    return false;
-  }
-}
-
 bool CacheTarget::is_finished(std::string_view revision) const {
   std::error_code ignored;
   if (!fs::is_directory(folder_.snapshot(commit_), ignored)) return false;
   if (!revision.empty() && store_.commit_of(repo_, revision) != commit_) return false;
-  return !tree_ || knows_tree();
+  return !tree_ || folder_.has_tree(commit_, *tree_);
 }
 
 fs::path CacheTarget::finish(std::string_view revision) {
-  if (tree_ && !knows_tree()) folder_.write_tree(commit_, *tree_);
+  // The list of a commit's files never changes; one that cannot be read is written again.
+  if (tree_ && !folder_.has_tree(commit_, *tree_)) folder_.write_tree(commit_, *tree_);
   folder_.sync();  // a ref must not outlive what it stands for
   if (!revision.empty()) folder_.write_ref(revision, commit_);
   return path();

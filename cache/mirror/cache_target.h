@@ -27,8 +27,6 @@ class CacheTarget final : public Target {
   std::filesystem::path finish(std::string_view revision) override;
 
  private:
-  bool knows_tree() const;
-
   const Store store_;
   const Repo repo_;
   const std::string commit_;

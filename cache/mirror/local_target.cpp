@@ -241,15 +241,7 @@ void LocalTarget::prepare() {
   remove_left_behind(parts());
 }
 
-bool LocalTarget::has_list() const {
-  try {
-    const std::string text = read_text(list(), 1u << 30);
-    if (text != tree_json(*tree_)) parse_tree_json(text, shown(list()));
-    return true;
-  } catch (const Error&) {
-    return false;
-  }
-}
+bool LocalTarget::has_list() const { return is_tree_file(list(), *tree_); }
 
 bool LocalTarget::is_finished(std::string_view revision) const {
   return !tree_ || (has_list() && (revision.empty() || cache_.has_ref(revision, commit_)));

@@ -138,8 +138,7 @@ class Repairer {
 
   // A ref that only has too much around its commit needs no Hub; one that holds none is asked for.
   void mend_ref(const std::string& ref) {
-    std::string commit = read_text(home_ / "refs" / ref, 4096);
-    commit.erase(commit.find_last_not_of(" \t\r\n") + 1);
+    std::string commit = without_line_end(read_text(home_ / "refs" / ref, 4096));
     if (!is_commit(commit)) commit = hub_.commit_of(repo_, ref);
     std::error_code ignored;
     if (!fs::is_directory(folder_.snapshot(commit), ignored)) {

@@ -32,8 +32,6 @@ std::string etag_of(const std::string& blob_path) {
   return name.substr(0, name.find('.'));
 }
 
-std::string trimmed(const std::string& text) { return text.substr(0, text.find_last_not_of(" \t\r\n") + 1); }
-
 // Whether the process that took the snapshot away is at work on this machine: it may want to put it back.
 bool is_of_living(const std::string& hidden) {
   pid_t process = 0;
@@ -149,7 +147,7 @@ bool RepoRemover::take_ref(const std::string& name, const std::string& expected)
     fail(ref, code);
   }
   const auto text = eraser_.text(taken, 4096);
-  const bool is_same = text && trimmed(*text) == expected;
+  const bool is_same = text && without_line_end(*text) == expected;
   if (!is_same && !eraser_.link(taken, ref) && !eraser_.exists(ref)) {  // not all file systems can link
     if (const int code = eraser_.rename(taken, ref); code != 0) fail(ref, code);
   }
@@ -316,7 +314,7 @@ bool RepoRemover::remove_unfinished(const Remnant& remnant) {
 
 bool RepoRemover::remove_dead_ref(const std::string& path) {
   const auto text = eraser_.text(path, 4096);
-  return text && !is_commit(trimmed(*text)) && eraser_.unlink(path);
+  return text && !is_commit(without_line_end(*text)) && eraser_.unlink(path);
 }
 
 // The folder and those above it, as far as they are empty, up to refs/.

@@ -276,11 +276,7 @@ std::optional<std::vector<TreeFile>> RepoFolder::read_tree(std::string_view comm
 
 bool RepoFolder::has_tree(std::string_view commit, const std::vector<TreeFile>& files) const {
   const fs::path path = home_ / "trees" / (std::string(commit) + ".json");
-  std::error_code ignored;
-  if (!fs::is_regular_file(path, ignored)) return false;
-  const std::string text = read_text(path, 1u << 30);
-  if (text != tree_json(files)) parse_tree_json(text, shown(path));  // as another client writes it
-  return true;
+  return is_tree_file(path, files);
 }
 
 bool RepoFolder::has_ref(std::string_view revision, std::string_view commit) const {

@@ -59,7 +59,7 @@ class RepoFolder {
   bool is_marked_absent(std::string_view commit, std::string_view path) const;
 
   void write_tree(std::string_view commit, const std::vector<TreeFile>& files) const;
-  // Whether the list of the commit is there; `files`: what it should say. Error{integrity} for a damaged one.
+  // Whether the list of the commit is there and can be read; `files`: what it should say.
   bool has_tree(std::string_view commit, const std::vector<TreeFile>& files) const;
   // Nothing where there is none; Error{integrity} for one that is damaged.
   std::optional<std::vector<TreeFile>> read_tree(std::string_view commit) const;

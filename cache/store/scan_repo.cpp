@@ -161,7 +161,7 @@ void RepoScan::read_ref(const std::string& name) {
     found_.refs_are_known = false;
     return tell("ref " + in_quotes(name) + " is no file that can be read");
   }
-  const std::string commit = text->substr(0, text->find_last_not_of(" \t\r\n") + 1);
+  const std::string commit = without_line_end(*text);
   if (is_commit(commit)) {
     refs_[name] = commit;
     if (commit.size() != text->size())

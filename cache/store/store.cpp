@@ -15,12 +15,6 @@ bool is_folder(const fs::path& path) {
   return fs::is_directory(path, ignored);
 }
 
-// Refs without a newline are what huggingface_hub writes; other tools and editors append one.
-std::string without_line_end(std::string text) {
-  text.erase(text.find_last_not_of(" \t\r\n") + 1);
-  return text;
-}
-
 struct RootVariable {
   const char* name;
   bool expanded;  // "~" and "$NAME" in it
@@ -32,6 +26,11 @@ constexpr RootVariable kRootVariables[] = {{"HF_HUB_CACHE", true},
                                            {"PYTORCH_PRETRAINED_BERT_CACHE", false}};
 
 }  // namespace
+
+std::string without_line_end(std::string text) {
+  text.erase(text.find_last_not_of(" \t\r\n") + 1);
+  return text;
+}
 
 fs::path locate(std::string_view repo_id, std::string_view revision) {
   return Store(cache_root(Environment::of_process())).snapshot({std::string(repo_id)}, revision);

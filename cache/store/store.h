@@ -31,6 +31,10 @@ std::filesystem::path cache_root(const Environment& environment,
 // The variable that says where the cache is; null where none does.
 const char* cache_root_variable(const Environment& environment);
 
+// What a ref's file says. Without a line end is what huggingface_hub writes; other tools and editors append
+// one.
+std::string without_line_end(std::string text);
+
 class Store {
  public:
   // That of the user: at cache_root(), with links unless HF_HUB_DISABLE_SYMLINKS says no.

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/escape.h"
+#include "base/file.h"
 #include "base/json_guard.h"
 #include "base/path_rules.h"
 #include "cache/hub/repo.h"
@@ -76,6 +77,18 @@ std::vector<TreeFile> parse_tree_json(std::string_view text, std::string_view su
                   std::string(subject) + ", " + in_quotes(file.path) + ": its hash is no hash");
   check_tree(files, subject);
   return files;
+}
+
+bool is_tree_file(const std::filesystem::path& path, const std::vector<TreeFile>& files) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return false;
+  try {
+    const std::string text = read_text(path, 1u << 30);
+    if (text != tree_json(files)) parse_tree_json(text, shown(path));  // as another client writes it
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 }  // namespace hf::cache

@@ -99,14 +99,14 @@ class Surveyor {
 
   // What a ref stands for, also where it is not written as it must be; nothing where it holds no commit.
   std::optional<std::string> see_ref(const std::string& name) {
-    std::string text, commit;
+    std::string text;
     try {
-      text = commit = read_quietly(home_ / "refs" / name, 4096);
+      text = read_quietly(home_ / "refs" / name, 4096);
     } catch (const Error& error) {
       note("refs/" + name, Verdict::wrong, error.what());
       return std::nullopt;
     }
-    commit.erase(commit.find_last_not_of(" \t\r\n") + 1);
+    const std::string commit = without_line_end(text);
     std::error_code ignored;
     if (!is_commit(commit)) {
       note("refs/" + name, Verdict::wrong, "holds " + in_quotes(text, 60) + ", 40 hex digits are expected");
