@@ -11,6 +11,8 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "support/loopback_address.h"
+
 namespace hf::test {
 namespace {
 
@@ -36,14 +38,6 @@ bool send_all(int fd, std::string_view bytes) {
     bytes.remove_prefix(static_cast<std::size_t>(sent));
   }
   return true;
-}
-
-sockaddr_in loopback(unsigned short port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  address.sin_port = htons(port);
-  return address;
 }
 
 // Hands bytes to and fro until one side ends or the proxy does.

@@ -1,8 +1,6 @@
 #include "support/nginx.h"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/socket.h>
@@ -15,6 +13,8 @@
 #include <stdexcept>
 #include <thread>
 
+#include "support/loopback_address.h"
+
 namespace hf::test {
 namespace {
 
@@ -22,14 +22,6 @@ std::filesystem::path program() {
   for (const char* path : {"/usr/sbin/nginx", "/usr/local/sbin/nginx", "/usr/local/nginx/sbin/nginx"})
     if (access(path, X_OK) == 0) return path;
   return "";
-}
-
-sockaddr_in loopback(unsigned short port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  address.sin_port = htons(port);
-  return address;
 }
 
 unsigned short free_port() {
