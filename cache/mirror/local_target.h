@@ -76,7 +76,6 @@ class LocalTarget : public Target {
   mutable Folders files_, downloads_;
   mutable std::mutex mutex_;
   mutable std::map<std::string, Seen, std::less<>> seen_;  // by path
-  unsigned counter_ = 0;
 };
 
 }  // namespace hf::cache
